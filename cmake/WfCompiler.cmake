@@ -1,0 +1,23 @@
+# Language level, warnings, ccache, LTO and sanitizers: the same for the core and for bindings built on their own.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+find_program(WF_CCACHE ccache)
+if(WF_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${WF_CCACHE})
+endif()
+if(WF_LTO)
+  set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)
+endif()
+if(WF_SANITIZE)
+  add_compile_options(-fsanitize=${WF_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${WF_SANITIZE})
+endif()
+
+if(NOT TARGET wf_warnings)  # else it came with the core that bindings are built against
+  add_library(wf_warnings INTERFACE)
+  target_compile_options(wf_warnings INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor
+                                               $<$<BOOL:${WF_WERROR}>:-Werror>)
+endif()
