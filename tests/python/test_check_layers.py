@@ -20,15 +20,30 @@ FAULTS = {
     "a room in the public API": ("include/wf/x.h", '#include "base/fd.h"\n', "only standard headers"),
     "an include without its room": ("src/base/x.cc", '#include "fd.h"\n', 'written with its room: "base/fd.h"'),
     "a folder that is no room": ("src/utils/x.h", "", "utils is no room"),
-    "a link that is not named": ("src/dag/CMakeLists.txt", "wf_room(dag SOURCES x.cc USES base net)\n", "may not link net"),
+    "a link that is not named": (
+        "src/dag/CMakeLists.txt",
+        "wf_room(dag SOURCES x.cc USES base net)\n",
+        "may not link net",
+    ),
     "a second door to the extension": ("python/workflow/x.py", "from . import _core\n", "only _native.py"),
-    "the extension by its full name": ("python/workflow/x.py", "def f():\n    import workflow._core\n", ":2: only _native.py"),
-    "an optional package anywhere": ("python/workflow/x.py", "import torch.cuda\n", "torch.cuda may be imported only in"),
+    "the extension by its full name": (
+        "python/workflow/x.py",
+        "def f():\n    import workflow._core\n",
+        ":2: only _native.py",
+    ),
+    "an optional package anywhere": (
+        "python/workflow/x.py",
+        "import torch.cuda\n",
+        "torch.cuda may be imported only in",
+    ),
     "a file of 1,000 lines": ("src/base/x.cc", "\n" * 1000, "1000 lines; split it"),
 }
 
 ALLOWED = {
-    "a named lower room": ("src/store/x.cc", '#include "profile/model.h"\n#include "base/fd.h"\n#include "wf/status.h"\n'),
+    "a named lower room": (
+        "src/store/x.cc",
+        '#include "profile/model.h"\n#include "base/fd.h"\n#include "wf/status.h"\n',
+    ),
     "the composition root": ("src/app/x.cc", '#include "store/store.h"\n#include "api/routes.h"\n'),
     "bindings that see Python": ("python/bindings/x.cc", '#include <Python.h>\n#include "app/run_session.h"\n'),
     "the public API": ("include/wf/x.h", '#include <string>\n#include "wf/status.h"\n'),
