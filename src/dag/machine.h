@@ -108,11 +108,11 @@ struct RetryPolicy {
 
 struct NodeSpec {
   uint32_t task = 0;
-  std::span<const NodeId> data_deps;   // a node that is named twice counts once or twice, to the same effect
-  std::span<const NodeId> after_deps;  // order only
-  NodeId parent = kNoNode;             // the node whose body made this one; it changes no order
-  RetryPolicy policy;
-  std::span<const LimitId> limits;  // one unit of each; each at most once
+  std::span<const NodeId> data_deps{};   // a node that is named twice counts once or twice, to the same effect
+  std::span<const NodeId> after_deps{};  // order only
+  NodeId parent = kNoNode;               // the node whose body made this one; it changes no order
+  RetryPolicy policy{};
+  std::span<const LimitId> limits{};  // one unit of each; each at most once
 };
 
 // What became of a finished attempt.
@@ -154,7 +154,7 @@ class Machine {
   Result<NodeId> AddNode(const NodeSpec& spec, int64_t now, Commands& out);
 
   // `node` also waits for `dep`. The only way to make a cycle (Start finds it). kFailedPrecondition after Start.
-  Status AddAfter(NodeId node, NodeId dep);
+  Status AddAfter(NodeId node, NodeId dep, Commands& out);
 
   // The nodes of one cycle in the order of execution, first one repeated at the end (a, b, a); empty when there is
   // none.
@@ -283,8 +283,8 @@ class Machine {
   Status CheckSpec(const NodeSpec& spec) const;
   uint32_t InternPolicy(const RetryPolicy& policy);
   uint32_t InternLeases(std::span<const LimitId> limits);
-  void AddEdge(NodeId from, NodeId to);
-  NodeId FirstUnusable(const NodeSpec& spec) const;
+  void AppendEdge(NodeId from, NodeId to);
+  bool Depend(NodeId id, NodeId dep, Commands& out);
   void SetState(Node& node, NodeState state);
   bool IsCurrent(NodeId id, uint32_t attempt) const;
   std::span<const LimitId> LeasesOf(const Node& node) const;
@@ -303,10 +303,11 @@ class Machine {
   void FinishRunIfDone(Commands& out);
 
   AttemptVerdict Conclude(NodeId id, AttemptState state, bool may_retry, int64_t now, Commands& out);
-  void Reissue(NodeId id);
+  void TryAgain(NodeId id);
   bool StopNode(NodeId id, NodeId cause, Commands& out);
   int64_t RetryDelay(NodeId id) const;
-  std::string ExplainNode(NodeId id, const std::vector<std::vector<NodeId>>& waits_for, const NodeNamer& namer) const;
+  std::string ExplainNode(NodeId id, const std::vector<NodeId>& waits_for, const NodeNamer& namer) const;
+  std::string ExplainLimits(const Node& node, const NodeNamer& namer) const;
 
   const MachineOptions options_;
   std::vector<Node> nodes_;  // [0] stands for "none"
@@ -324,7 +325,7 @@ class Machine {
   bool body_failed_ = false;
   bool started_ = false;
   bool cancelled_ = false;
-  bool edges_unsorted_ = false;  // AddAfter was used
+  bool may_have_cycle_ = false;  // AddAfter was used
   RunState run_state_ = RunState::kRunning;
 
   // Scratch of one event, empty between events.
