@@ -19,7 +19,7 @@
 //           Estimated where the kernel's high-water mark cannot be reset.
 //   I/O     the whole process's when alone, the thread's own when overlapping: measured. Shared for an attempt that was
 //           suspended (a coroutine) while others used its thread.
-//   A begin reading taken before another short attempt ran makes memory and I/O estimated.
+//   Where other work was done between a reused reading and the begin, memory and I/O are estimated.
 //
 // Threads: one meter belongs to one attempt; its calls come from one thread at a time. Begin and End come from the same
 // thread, except that Suspend and Resume may lie on different ones. An End elsewhere (a generator closed by another
@@ -69,28 +69,30 @@ class AttemptMeter {
   bool open() const { return open_; }
 
  private:
-  void TakeBeginReading();
-  int64_t OwnCpuNs(const CheapReading& now) const;
-  void FillFull(const FullReading& end, int64_t peak_bytes, AttemptCost* cost) const;
+  bool TakeBeginReading(const CheapReading& now, uint32_t begun_before, uint32_t open_before);
+  void EndSlice(const CheapReading& now, uint64_t thread);
+  void EndFull(AttemptCost* cost);
   void FillCpu(const FullReading& end, AttemptCost* cost) const;
-  void FillIo(const FullReading& end, AttemptCost* cost) const;
+  void FillIo(const FullReading& end, bool same_thread, AttemptCost* cost) const;
   void FillMemory(const FullReading& end, int64_t peak_bytes, AttemptCost* cost) const;
 
   bool open_ = false;
   bool running_ = false;  // not suspended
   bool suspended_once_ = false;
   bool alone_at_begin_ = false;
-  bool blurred_process_ = false;  // other attempts ran between the begin reading and the begin, in this process
+  bool blurred_process_ = false;  // other work was done between the begin reading and the begin, in this process
   bool blurred_thread_ = false;   // likewise in this thread
-  bool foreign_thread_ = false;   // a slice began on one thread and ended on another
+  bool own_cpu_known_ = true;     // every slice ended on the thread where it began
   Depth depth_ = Depth::kCheap;
-  uint32_t epoch_ = 0;       // number of attempts begun in this process, this one included
-  uint64_t generation_ = 0;  // forks since the program began
-  uint64_t thread_ = 0;      // serial number of the thread of the running slice
-  uint64_t segment_ = 0;     // of the high-water mark at begin
+  uint32_t begun_ = 0;         // attempts begun in this process, this one included
+  uint64_t generation_ = 0;    // of the process
+  uint64_t begin_thread_ = 0;  // serial numbers of threads
+  uint64_t slice_thread_ = 0;
+  int64_t segment_ = 0;  // of the high-water mark at begin
   int64_t start_ns_ = 0;
   int64_t slice_cpu_start_ns_ = 0;
-  int64_t cpu_ns_ = 0;  // of ended slices
+  int64_t own_cpu_ns_ = 0;      // of ended slices
+  int64_t lead_in_cpu_ns_ = 0;  // own thread's CPU between the begin reading and the begin
   FullReading begin_;
 };
 

@@ -23,7 +23,7 @@ struct CheapReading {
   static CheapReading Now() { return {base::MonotonicNs(), base::ThreadCpuNs()}; }
 };
 
-// Totals of one /proc/<…>/io file.
+// Totals of one /proc/<…>/io file, less what the profiler itself read and wrote to measure.
 struct IoTotals {
   int64_t read_bytes = kAbsent;  // rchar: asked for by read calls, page cache, pipes and sockets included
   int64_t write_bytes = kAbsent;
@@ -42,6 +42,7 @@ struct FullReading {
   int64_t service_cpu_ns = 0;          // threads of ours: RegisterServiceThread
   int64_t attempt_threads_cpu_ns = 0;  // threads that ever carried an attempt; kAbsent when there are too many to read
   int64_t max_rss_bytes = kAbsent;     // highest resident memory since start, or since the mark was last reset
+  int64_t rss_bytes = kAbsent;         // now; read only where that mark cannot be reset
   int64_t minor_faults = kAbsent;
   int64_t major_faults = kAbsent;
   IoTotals thread_io;
@@ -54,7 +55,8 @@ struct FullReading {
 int64_t ResidentBytes();
 
 // Declares the calling thread to be one of the profiler's own (poller, writer, metrics server), until it ends: its CPU
-// is never counted as an attempt's. Calling it twice is harmless.
+// is never counted as an attempt's. Calling it twice is harmless. A thread has one role at a time, the last one
+// declared: an attempt that begins on a service thread makes it an attempt thread.
 void RegisterServiceThread();
 // Likewise for a thread that carries attempts; AttemptMeter does it by itself.
 void RegisterAttemptThread();

@@ -1,0 +1,102 @@
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "probe/own_io.h"
+#include "probe/proc_text.h"
+#include "probe/process_state.h"
+#include "probe/readings.h"
+
+namespace wf::probe {
+namespace {
+
+int OpenProc(const char* path) { return open(path, O_RDONLY | O_CLOEXEC); }
+
+// Opens `path` once per process; -1 when it cannot be.
+int ProcessFd(std::atomic<int>* cached, const char* path) {
+  int fd = cached->load(std::memory_order_acquire);
+  if (fd != ProcessState::kUnopened) return fd;
+  const int fresh = OpenProc(path);
+  if (cached->compare_exchange_strong(fd, fresh, std::memory_order_acq_rel)) return fresh;
+  if (fresh >= 0) close(fresh);  // another thread was faster
+  return fd;
+}
+
+int64_t MicrosToNs(const timeval& time) { return (int64_t{time.tv_sec} * 1'000'000 + time.tv_usec) * 1000; }
+
+IoTotals ReadIo(int fd, const OwnIoTotals& own) {
+  char buffer[512];
+  const std::string_view text = ReadStart(fd, buffer, sizeof buffer);
+  IoTotals io;
+  const int64_t read = FieldNumber(text, "rchar:", kAbsent);
+  const int64_t written = FieldNumber(text, "wchar:", kAbsent);
+  if (read < 0 || written < 0) return io;
+  io.read_bytes = read - own.read_bytes;
+  io.write_bytes = written - own.write_bytes;
+  io.device_read_bytes = FieldNumber(text, "read_bytes:", kAbsent);
+  io.device_write_bytes = FieldNumber(text, "write_bytes:", kAbsent);
+  return io;
+}
+
+// Each listed thread keeps its file open, up to a number that leaves the program its descriptors.
+IoTotals ReadThreadIo(ThreadState* thread) {
+  constexpr int kMostKeptFds = 64;
+  constexpr const char* kPath = "/proc/thread-self/io";
+  if (thread->slot >= 0 && thread->slot < kMostKeptFds) {
+    if (thread->io_fd == ProcessState::kUnopened) {
+      thread->io_fd = OpenProc(kPath);
+      g_process.threads.KeepIoFd(thread->slot, thread->io_fd);
+    }
+    return ReadIo(thread->io_fd, OwnIo::thread);
+  }
+  const int fd = OpenProc(kPath);
+  const IoTotals io = ReadIo(fd, OwnIo::thread);
+  if (fd >= 0) close(fd);
+  return io;
+}
+
+void ReadUsageOfSelf(FullReading* reading) {
+  rusage usage{};
+  if (getrusage(RUSAGE_SELF, &usage) != 0) return;
+  reading->max_rss_bytes = int64_t{usage.ru_maxrss} * 1024;
+  reading->minor_faults = usage.ru_minflt;
+  reading->major_faults = usage.ru_majflt;
+}
+
+}  // namespace
+
+FullReading FullReading::Now() {
+  ThreadState& thread = CurrentThread();
+  FullReading reading;
+  reading.wall_ns = base::MonotonicNs();
+  reading.thread_cpu_ns = base::ThreadCpuNs();
+  reading.process_cpu_ns = base::ProcessCpuNs();
+  const ThreadRegistry::Sums sums = g_process.threads.Read();
+  reading.service_cpu_ns = sums.service_ns;
+  reading.attempt_threads_cpu_ns = sums.attempts_ns;
+  rusage children{};
+  if (getrusage(RUSAGE_CHILDREN, &children) == 0) {
+    reading.children_cpu_ns = MicrosToNs(children.ru_utime) + MicrosToNs(children.ru_stime);
+  }
+  ReadUsageOfSelf(&reading);
+  if (!g_process.high_water.resettable()) reading.rss_bytes = ResidentBytes();
+  reading.process_io = ReadIo(ProcessFd(&g_process.io_fd, "/proc/self/io"), OwnIo::Process());
+  reading.thread_io = ReadThreadIo(&thread);
+  return reading;
+}
+
+int64_t ResidentBytes() {
+  CurrentThread();  // makes sure that a forked child opens its own file
+  char buffer[128];
+  const std::string_view text = ReadStart(ProcessFd(&g_process.statm_fd, "/proc/self/statm"), buffer, sizeof buffer);
+  size_t used = 0;
+  if (ParseNumber(text, -1, &used) < 0) return kAbsent;
+  const int64_t pages = ParseNumber(text.substr(used), -1);
+  static const int64_t page_bytes = sysconf(_SC_PAGESIZE);
+  return pages < 0 || pages > INT64_MAX / page_bytes ? kAbsent : pages * page_bytes;
+}
+
+void RegisterServiceThread() { ListThread(&CurrentThread(), ThreadRole::kService); }
+void RegisterAttemptThread() { ListThread(&CurrentThread(), ThreadRole::kAttempt); }
+
+}  // namespace wf::probe

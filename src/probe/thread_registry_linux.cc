@@ -1,0 +1,70 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <new>
+
+#include "base/clock.h"
+#include "probe/thread_registry.h"
+
+namespace wf::probe {
+
+int ThreadRegistry::Add(ThreadRole role) {
+  clockid_t clock = 0;
+  if (pthread_getcpuclockid(pthread_self(), &clock) != 0) return -1;
+  std::lock_guard lock(mutex_);
+  for (int i = 0; i < kSlots; ++i) {
+    Slot& slot = slots_[static_cast<size_t>(i)];
+    if (slot.role != ThreadRole::kNone) continue;
+    slot = {role, clock, base::ThreadCpuNs(), -1};
+    used_ = std::max(used_, i + 1);
+    attempt_threads_ += role == ThreadRole::kAttempt ? 1 : 0;
+    return i;
+  }
+  overflowed_ = overflowed_ || role == ThreadRole::kAttempt;
+  return -1;
+}
+
+void ThreadRegistry::Retire(int index) {
+  if (index < 0) return;
+  std::lock_guard lock(mutex_);
+  Slot& slot = slots_[static_cast<size_t>(index)];
+  const int64_t used_ns = base::ThreadCpuNs() - slot.base_ns;
+  if (slot.role == ThreadRole::kService) retired_service_ns_ += used_ns;
+  if (slot.role == ThreadRole::kAttempt) {
+    retired_attempts_ns_ += used_ns;
+    --attempt_threads_;
+  }
+  if (slot.io_fd >= 0) close(slot.io_fd);
+  slot = Slot{};
+  while (used_ > 0 && slots_[static_cast<size_t>(used_ - 1)].role == ThreadRole::kNone) --used_;
+}
+
+ThreadRegistry::Sums ThreadRegistry::Read() {
+  std::lock_guard lock(mutex_);
+  Sums sums{retired_service_ns_, retired_attempts_ns_};
+  const bool too_many = overflowed_ || attempt_threads_ > kMostAttemptThreads;
+  for (int i = 0; i < used_; ++i) {
+    const Slot& slot = slots_[static_cast<size_t>(i)];
+    if (slot.role == ThreadRole::kNone || (too_many && slot.role == ThreadRole::kAttempt)) continue;
+    timespec time{};
+    if (clock_gettime(slot.clock, &time) != 0) continue;
+    const int64_t used_ns = int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec - slot.base_ns;
+    (slot.role == ThreadRole::kService ? sums.service_ns : sums.attempts_ns) += used_ns;
+  }
+  if (too_many) sums.attempts_ns = -1;
+  return sums;
+}
+
+void ThreadRegistry::KeepIoFd(int slot, int fd) {
+  std::lock_guard lock(mutex_);
+  slots_[static_cast<size_t>(slot)].io_fd = fd;
+}
+
+void ThreadRegistry::ResetInChild() {
+  for (Slot& slot : slots_) {
+    if (slot.io_fd >= 0) close(slot.io_fd);
+  }
+  new (this) ThreadRegistry();  // the mutex may have been held by a thread that no longer exists
+}
+
+}  // namespace wf::probe
