@@ -53,6 +53,7 @@ test-wheels: setup  ## `pip install .` into a fresh environment on Python 3.10 t
 	@tools/newer_python test
 
 bench: setup  ## the benchmarks, each beside its peer
+	@tools/setup packages bench
 	@$(VENV)/python benchmarks/run.py
 
 lint: setup  ## formatters in check mode, clang-tidy, ruff, mypy --strict, the layer check
