@@ -190,12 +190,13 @@ class Demo:
         from resize import available_backends
 
         title("Summary")
+        task_before, task_after = before.tasks[FIXED_TASK], after.tasks[FIXED_TASK]
         text = (
-            f"The slow pipeline took {before.run:.1f} s, {before.tasks[FIXED_TASK]:.1f} s of it in {FIXED_TASK}, "
-            f"a Python loop that keeps one core busy. In batches, on threads, with {available_backends()[0]}, this task "
-            f"takes {after.tasks[FIXED_TASK]:.1f} s and the pipeline {after.run:.1f} s, {after.run / before.run:.2f} of "
-            f"before; the published case that it follows went from 45 to 27 minutes, 0.60. "
-            f"The pictures are in {self.images}, the runs in {self.store}:"
+            f"The slow pipeline took {before.run:.1f} s, {task_before:.1f} s of it in {FIXED_TASK}, a Python loop that "
+            f"keeps one core busy. In batches, on threads, with {available_backends()[0]}, this task takes "
+            f"{task_after:.1f} s and the pipeline {after.run:.1f} s, {after.run / before.run:.2f} of before; the "
+            f"published case that it follows went from 45 to 27 minutes, 0.60. The pictures are in {self.images}, the "
+            f"runs in {self.store}:"
         )
         say(fill(text, width=100, break_long_words=False, break_on_hyphens=False))
         for verb in ("runs", f"show {fixed}", f"logs {fixed}", "serve"):

@@ -13,7 +13,8 @@ for rows and for columns; then (value / 255 - MEAN) / STD for each channel.
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib.util import find_spec
+from functools import cache
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -98,9 +99,17 @@ _BACKENDS: dict[str, Callable[[NDArray[np.uint8], int], Pixels]] = {
 }
 
 
+@cache
 def available_backends() -> list[str]:
-    """The backends whose packages are installed, best first; NumPy is always there."""
-    return [name for name in _BACKENDS if find_spec(name) is not None]
+    """The backends whose packages are installed and load, best first; NumPy is always there."""
+    found = []
+    for name in _BACKENDS:
+        try:
+            import_module(name)
+        except (ImportError, OSError, RuntimeError):  # the last two: a torchvision that was built for another torch
+            continue
+        found.append(name)
+    return found
 
 
 def resize_batch(batch: NDArray[np.uint8], size: int, backend: str | None = None) -> Pixels:

@@ -75,7 +75,7 @@ def test_the_loop_and_every_installed_backend_follow_the_stated_formula(demo: An
         assert loop.dtype == np.float32
         assert np.abs(loop - expected).max() <= TOLERANCE / 10
         for backend in resize.available_backends():
-            batch = resize.resize_batch(np.asarray(image)[None], size, backend)
+            batch = resize.resize_batch(np.array(image)[None], size, backend)
             assert batch.shape == (1, size, size, 3), backend
             assert batch.dtype == np.float32, backend
             assert np.abs(batch[0] - expected).max() <= TOLERANCE / 10, backend
@@ -90,7 +90,7 @@ def test_an_enlarged_single_pixel_is_that_pixel_everywhere(demo: Any) -> None:
     image = Image.new("RGB", (1, 1), (255, 128, 0))
     expected = (np.array([255, 128, 0]) / 255 - np.array(resize.MEAN)) / np.array(resize.STD)
     assert np.allclose(resize.resize_pixel_by_pixel(image, 5), expected, atol=1e-6)
-    assert np.allclose(resize.resize_batch(np.asarray(image)[None], 5), expected, atol=1e-6)
+    assert np.allclose(resize.resize_batch(np.array(image)[None], 5), expected, atol=1e-6)
 
 
 def test_pictures_are_real_jpeg_files_and_the_same_for_the_same_seed(demo: Any, tmp_path: Path) -> None:
