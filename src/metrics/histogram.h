@@ -1,0 +1,74 @@
+// Histogram: how often values fell into each bucket, their number and their sum.
+//
+// Any thread may call anything at any time. Buckets, count and sum change together, under a lock of one word, so every
+// snapshot is a state that existed: cumulative buckets never decrease, +Inf equals the count, the sum belongs to them.
+// An observation costs a binary search over the bounds and one atomic exchange.
+//
+// One bad value does not spoil the rest: NaN is refused, an infinity is counted in its bucket but left out of the sum.
+// In the child of a fork a histogram starts again at 0.
+#ifndef WF_METRICS_HISTOGRAM_H_
+#define WF_METRICS_HISTOGRAM_H_
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "metrics/buckets.h"
+#include "metrics/spin_lock.h"
+
+namespace wf::metrics {
+
+struct HistogramSnapshot {
+  std::vector<uint64_t> cumulative;  // one per bound, then +Inf; the last one is the count
+  double sum = 0;
+  uint64_t count() const { return cumulative.empty() ? 0 : cumulative.back(); }
+};
+
+class Histogram {
+ public:
+  explicit Histogram(Bounds bounds);
+
+  // Counts `value` in the first bucket whose bound is not below it. False, and nothing counted, for NaN.
+  bool Observe(double value) noexcept;
+
+  HistogramSnapshot Snapshot() const;
+  // The same into a snapshot whose memory is reused.
+  void SnapshotTo(HistogramSnapshot* out) const;
+
+  const std::vector<double>& bounds() const noexcept { return *bounds_; }
+  void ResetAfterFork() noexcept;
+
+ private:
+  size_t BucketOf(double value) const noexcept;
+
+  Bounds bounds_;
+  std::unique_ptr<uint64_t[]> buckets_;  // one per bound, then +Inf; not cumulative; guarded by lock_
+  double sum_ = 0;                       // guarded by lock_
+  mutable SpinLock lock_;
+};
+
+inline size_t Histogram::BucketOf(double value) const noexcept {
+  const double* first = bounds_->data();
+  size_t left = bounds_->size();
+  while (left > 1) {  // no branch on the values: the compiler makes conditional moves
+    const size_t half = left / 2;
+    first += first[half - 1] < value ? half : 0;
+    left -= half;
+  }
+  return static_cast<size_t>(first - bounds_->data()) + (*first < value ? 1 : 0);
+}
+
+inline bool Histogram::Observe(double value) noexcept {
+  if (value != value) return false;
+  const size_t bucket = BucketOf(value);
+  const double addend = value - value == 0 ? value : 0.0;  // 0 for infinities
+  const std::lock_guard<SpinLock> guard(lock_);
+  ++buckets_[bucket];
+  sum_ += addend;
+  return true;
+}
+
+}  // namespace wf::metrics
+
+#endif  // WF_METRICS_HISTOGRAM_H_
