@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,10 +30,10 @@ std::filesystem::path Locate(std::string_view explicit_folder);
 enum class Access { kRead, kReadWrite };
 
 struct RunFilter {
-  std::string workflow;                     // empty: all
-  std::optional<base::RunState> state;      // after owners were checked
+  std::string workflow;                 // empty: all
+  std::optional<base::RunState> state;  // after owners were checked
   int64_t since_wall_ns = 0;
-  size_t limit = 0;                         // newest first; 0: all
+  size_t limit = 0;  // newest first; 0: all
 };
 
 // A line of `wf runs`.
@@ -40,12 +41,13 @@ struct RunSummary {
   profile::Run run;
   uint64_t nodes = 0;
   uint64_t failed_nodes = 0;
-  int64_t wall_ns = 0;                      // end - start; for a live run: up to its last sign of life
+  int64_t wall_ns = 0;     // end - start; for a live or lost run: up to its last sign of life
+  uint64_t lost_rows = 0;  // that its owner could not write (full disk); then the rest is incomplete
 };
 
 struct LogFilter {
-  std::string task;                         // empty: all
-  uint64_t node = 0;                        // 0: all
+  std::string task;   // empty: all
+  uint64_t node = 0;  // 0: all
   std::optional<profile::Stream> stream;
 };
 
@@ -69,8 +71,13 @@ class Store {
   // `text`: a whole id, a unique beginning or ending of at least 4 characters, "last", "last~N", or "tag:key=value"
   // (the newest such). kNotFound names near candidates; kInvalidArgument when several match.
   virtual Result<base::RunId> Resolve(std::string_view text) = 0;
+  // Ids are dense and references point into the record, also when rows were lost: what is missing is filled in as
+  // "(not stored)". In a lost run, running nodes and attempts are failed and lost, with its cause.
   virtual Result<profile::RunRecord> Load(const base::RunId& id) = 0;
   virtual Result<std::vector<profile::LogLine>> Logs(const base::RunId& id, const LogFilter& filter) = 0;
+  // All series by name, each by time; empty when there are none.
+  virtual Result<std::map<std::string, std::vector<profile::SeriesPoint>>> Series(const base::RunId& id) = 0;
+  // Leaves a request for the owner. kFailedPrecondition when the run has ended: nobody would read it.
   virtual Status AddRequest(const base::RunId& id, RequestKind kind, std::string_view detail) = 0;
   // Removes finished runs with all their files; a run that is alive is refused.
   virtual Status Remove(const base::RunId& id) = 0;

@@ -1,0 +1,64 @@
+#include "base/process_id.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace wf::base {
+namespace {
+
+TEST(ProcessId, ThisProcessIsAlive) {
+  const ProcessId self = ProcessId::Self();
+  EXPECT_EQ(self.pid, getpid());
+  EXPECT_GT(self.start_ticks, 0);
+  EXPECT_FALSE(self.boot_id.empty());
+  EXPECT_EQ(LivenessOf(self), Liveness::kAlive);
+}
+
+TEST(ProcessId, SamePidWithAnotherStartTimeIsDead) {
+  ProcessId recycled = ProcessId::Self();
+  recycled.start_ticks -= 1;
+  EXPECT_EQ(LivenessOf(recycled), Liveness::kDead);
+}
+
+TEST(ProcessId, EndedChildIsDeadBeforeAndAfterItsParentWaited) {
+  int to_parent[2];
+  int to_child[2];
+  ASSERT_EQ(pipe(to_parent), 0);
+  ASSERT_EQ(pipe(to_child), 0);
+  const pid_t pid = fork();
+  ASSERT_GE(pid, 0);
+  char byte = 0;
+  if (pid == 0) {
+    (void)!read(to_child[0], &byte, 1);
+    _exit(0);
+  }
+  ProcessId child = ProcessId::Self();
+  child.pid = pid;
+  child.start_ticks = StartTicksOf(pid).value_or(0);
+  EXPECT_EQ(LivenessOf(child), Liveness::kAlive);
+  ASSERT_EQ(write(to_child[1], &byte, 1), 1);
+  siginfo_t info{};
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT), 0);  // leaves the zombie there
+  EXPECT_EQ(LivenessOf(child), Liveness::kDead);
+  ASSERT_EQ(waitpid(pid, nullptr, 0), pid);
+  EXPECT_EQ(LivenessOf(child), Liveness::kDead);
+  for (const int fd : {to_parent[0], to_parent[1], to_child[0], to_child[1]}) close(fd);
+}
+
+TEST(ProcessId, AnotherBootOfThisHostIsRebootedAndOfAnotherHostUnknown) {
+  ProcessId before = ProcessId::Self();
+  before.boot_id = "00000000-0000-0000-0000-000000000000";
+  EXPECT_EQ(LivenessOf(before), Liveness::kRebooted);
+  before.host = "elsewhere.example";
+  EXPECT_EQ(LivenessOf(before), Liveness::kUnknown);
+}
+
+TEST(ProcessId, AnotherPidNamespaceIsUnknown) {
+  ProcessId contained = ProcessId::Self();
+  contained.pid_namespace += 1;
+  EXPECT_EQ(LivenessOf(contained), Liveness::kUnknown);
+}
+
+}  // namespace
+}  // namespace wf::base

@@ -1,0 +1,157 @@
+#include "store/run_writer_thread.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "base/clock.h"
+
+namespace wf::store {
+namespace {
+
+// Bounds of what waits in memory. Logs and series have less: they are what is dropped first.
+constexpr size_t kMostRunsBytes = size_t{96} << 20;
+constexpr size_t kMostFileBytes = size_t{32} << 20;
+constexpr size_t kWakeBytes = size_t{16} << 20;
+
+}  // namespace
+
+RunWriterThread::RunWriterThread(RunsDbWriter runs, RunFileWriter file, base::RunState state)
+    : owner_pid_(getpid()),
+      disk_(std::make_unique<Disk>(Disk{std::move(runs), std::move(file), {}, {}, 0, false})),
+      run_state_(state),
+      thread_([this] { Loop(); }) {}
+
+RunWriterThread::~RunWriterThread() {
+  if (IsForkedChild()) {
+    // The thread and the locks on the files are the parent's: closing them here could damage what it writes.
+    (void)disk_.release();
+    thread_.detach();
+    return;
+  }
+  (void)Close();
+}
+
+bool RunWriterThread::IsForkedChild() const { return getpid() != owner_pid_; }
+
+bool RunWriterThread::AdmitRuns(size_t bytes, size_t rows) {
+  if (closing_) return false;
+  if (front_.runs_bytes + held_runs_bytes_ + bytes > kMostRunsBytes) {
+    lost_rows_.fetch_add(rows, std::memory_order_relaxed);
+    return false;
+  }
+  front_.runs_bytes += bytes;
+  if (front_.runs_bytes > kWakeBytes && !wake_early_ && held_runs_bytes_ == 0) {
+    wake_early_ = true;
+    wake_.notify_one();
+  }
+  return true;
+}
+
+bool RunWriterThread::AdmitFile(size_t bytes) {
+  if (closing_) return false;
+  if (front_.file_bytes + held_file_bytes_ + bytes > kMostFileBytes) {
+    lost_rows_.fetch_add(1, std::memory_order_relaxed);
+    return false;
+  }
+  front_.file_bytes += bytes;
+  return true;
+}
+
+void RunWriterThread::PutProcess(profile::Process process) {
+  const std::lock_guard lock(mutex_);
+  if (AdmitRuns(sizeof(process), 1)) front_.processes.push_back(std::move(process));
+}
+
+void RunWriterThread::PutTask(profile::Task task) {
+  const std::lock_guard lock(mutex_);
+  if (AdmitRuns(sizeof(task), 1)) front_.tasks.push_back(std::move(task));
+}
+
+void RunWriterThread::PutNode(const profile::Node& node) {
+  const std::lock_guard lock(mutex_);
+  if (AdmitRuns(sizeof(node) + node.cause.size(), 1)) front_.nodes.push_back(node);
+}
+
+void RunWriterThread::PutEdges(const profile::Edge* edges, size_t count) {
+  const std::lock_guard lock(mutex_);
+  if (AdmitRuns(sizeof(*edges) * count, count)) front_.edges.insert(front_.edges.end(), edges, edges + count);
+}
+
+void RunWriterThread::PutAttempt(const profile::Attempt& attempt) {
+  const std::lock_guard lock(mutex_);
+  if (AdmitRuns(sizeof(attempt) + attempt.cause.size() + attempt.traceback.size(), 1))
+    front_.attempts.push_back(attempt);
+}
+
+void RunWriterThread::AddLog(profile::LogLine line) {
+  const std::lock_guard lock(mutex_);
+  if (AdmitFile(sizeof(line) + line.text.size())) front_.logs.push_back(std::move(line));
+}
+
+void RunWriterThread::PutSeries(const std::string& name, const profile::SeriesPoint& point) {
+  const std::lock_guard lock(mutex_);
+  if (!AdmitFile(sizeof(SeriesRow))) return;
+  const auto [at, is_new] = name_numbers_.try_emplace(name, static_cast<uint32_t>(names_.size()));
+  if (is_new) names_.push_back(name);
+  front_.series.push_back({at->second, point});
+}
+
+void RunWriterThread::PutRun(const profile::Run& run) {
+  const std::lock_guard lock(mutex_);
+  if (closing_) return;
+  front_.run = run;
+  run_state_ = run.state;
+}
+
+void RunWriterThread::SetBeforeFlush(std::function<void()> hook) {
+  const std::lock_guard lock(mutex_);
+  before_flush_ = std::move(hook);
+}
+
+void RunWriterThread::SetOnRequest(std::function<void(const Request&)> hook) {
+  const std::lock_guard lock(mutex_);
+  on_request_ = std::move(hook);
+}
+
+void RunWriterThread::SetOnError(std::function<void(const Status&)> hook) {
+  const std::lock_guard lock(mutex_);
+  on_error_ = std::move(hook);
+}
+
+Status RunWriterThread::Flush() {
+  if (IsForkedChild()) return {Code::kFailedPrecondition, "a forked child cannot write to the run of its parent"};
+  if (std::this_thread::get_id() == thread_.get_id())
+    return {Code::kInternal, "Flush was called from a hook of the writer"};
+  std::unique_lock lock(mutex_);
+  if (closed_) return {Code::kFailedPrecondition, "the run is closed"};
+  const uint64_t mine = ++flush_wanted_;
+  wake_.notify_one();
+  done_.wait(lock, [&] { return flush_done_ >= mine; });
+  return std::exchange(error_, Status());
+}
+
+Status RunWriterThread::Close() {
+  if (IsForkedChild()) return {Code::kFailedPrecondition, "a forked child cannot close the run of its parent"};
+  {
+    const std::lock_guard lock(mutex_);
+    if (closed_ || closing_) return {};
+    closing_ = true;
+    wake_.notify_one();
+  }
+  thread_.join();
+  const std::lock_guard lock(mutex_);
+  return std::exchange(error_, Status());
+}
+
+int64_t RunWriterThread::ThreadCpuNs() const {
+  const std::lock_guard lock(mutex_);
+  clockid_t clock{};
+  // The handle is good until the thread is joined, and that only begins once closed_ was set below the same mutex.
+  if (closed_ || pthread_getcpuclockid(const_cast<std::thread&>(thread_).native_handle(), &clock) != 0)
+    return final_cpu_ns_;
+  return base::ReadClockNs(clock);
+}
+
+}  // namespace wf::store
