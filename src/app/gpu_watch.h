@@ -1,0 +1,22 @@
+// The one GPU poller of this process; without a GPU it costs nothing but one look for the library.
+#ifndef WF_APP_GPU_WATCH_H_
+#define WF_APP_GPU_WATCH_H_
+
+#include <cstdint>
+
+#include "profile/model.h"
+
+namespace wf::app {
+
+// Starts polling; does nothing when it runs already or there is no GPU.
+void StartGpuWatch();
+// The GPU memory of this worker process is ours too.
+void WatchPid(int32_t pid);
+
+// Adds the highest GPU memory that our processes held in the given time; leaves it absent when there is no GPU, none
+// was used, or the time is below one poll. Thread-safe.
+void FillGpu(int64_t start_ns, int64_t end_ns, profile::Usage* usage);
+
+}  // namespace wf::app
+
+#endif  // WF_APP_GPU_WATCH_H_
