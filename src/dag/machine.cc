@@ -251,7 +251,7 @@ bool Machine::StopNode(NodeId id, NodeId cause, Commands& out) {
   switch (node.phase) {
     case Phase::kFinal:
     case Phase::kStopping: return false;
-    case Phase::kExpired:  // is being stopped already, and stays a time-out; but it gets no retry
+    case Phase::kExpired:  // is being stopped already, and stays a time-out; but it gets no retry any more
       node.retries_used = std::numeric_limits<uint16_t>::max();
       return true;
     case Phase::kActive:
@@ -314,7 +314,7 @@ AttemptVerdict Machine::Conclude(NodeId id, AttemptState state, bool may_retry, 
   } else if (state == AttemptState::kCancelled) {
     Finalise(id, NodeState::kCancelled, cancelled_ ? kNoNode : id, out);
     SkipDependants(id, out);
-  } else if (may_retry && !cancelled_ && node.retries_used < policies_[node.policy].max_retries) {
+  } else if (may_retry && node.retries_used < policies_[node.policy].max_retries) {
     ++node.retries_used;
     GiveLeases(node);
     const int64_t delay_ns = RetryDelay(id);
