@@ -1,13 +1,12 @@
-// Batch: what was put since the last flush, by kind. A plain value; RunWriter guards it.
+// Batch: what was put since the last flush, by kind. A plain value; RunWriterThread guards it.
 #ifndef WF_STORE_BATCH_H_
 #define WF_STORE_BATCH_H_
 
 #include <cstdint>
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "profile/model.h"
+#include "store/row_list.h"
 
 namespace wf::store {
 
@@ -19,28 +18,35 @@ struct SeriesRow {
 
 struct Batch {
   std::optional<profile::Run> run;
-  std::vector<profile::Process> processes;
-  std::vector<profile::Task> tasks;
-  std::vector<profile::Node> nodes;
-  std::vector<profile::Edge> edges;
-  std::vector<profile::Attempt> attempts;
-  std::vector<profile::LogLine> logs;
-  std::vector<SeriesRow> series;
+  RowList<profile::Process> processes;
+  RowList<profile::Task> tasks;
+  RowList<profile::Node> nodes;
+  RowList<profile::Edge> edges;
+  RowList<profile::Attempt> attempts;
+  RowList<profile::LogLine> logs;
+  RowList<SeriesRow> series;
   // Memory by estimate: of what goes to runs.db, and of what goes to the run's own file (logs, series).
   size_t runs_bytes = 0;
   size_t file_bytes = 0;
 
   // The run's own row is not counted.
-  size_t runs_rows() const;
+  size_t runs_rows() const { return processes.size() + tasks.size() + nodes.size() + edges.size() + attempts.size(); }
   size_t file_rows() const { return logs.size() + series.size(); }
+  bool empty() const { return !run && runs_rows() == 0 && file_rows() == 0; }
   // Forget rows and keep the memory, unless it is large.
   void ClearRuns();
   void ClearFile();
-  // Moves the rows of `later` behind ours.
+  // Moves the rows of `later` behind ours and leaves it empty.
   void Append(Batch&& later);
-  // Of rows with the same id keeps the one put last; sorts them by id. Processes, tasks, nodes, attempts.
-  void KeepLast();
+  // Forgets rows that a later one with the same id replaces; for batches that have to wait.
+  void Compact();
 };
+
+// Memory of a row with its texts.
+inline size_t BytesOf(const profile::Process& row) { return sizeof(row); }
+inline size_t BytesOf(const profile::Task& row) { return sizeof(row) + row.qualname.size() + row.file.size(); }
+inline size_t BytesOf(const profile::Node& row) { return sizeof(row) + row.cause.size(); }
+inline size_t BytesOf(const profile::Attempt& row) { return sizeof(row) + row.cause.size() + row.traceback.size(); }
 
 }  // namespace wf::store
 

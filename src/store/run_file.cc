@@ -70,8 +70,9 @@ Status RunFileWriter::Open() {
   return {};
 }
 
-Status RunFileWriter::WriteLogs(const std::vector<profile::LogLine>& logs) {
-  for (const profile::LogLine& line : logs) {
+Status RunFileWriter::WriteLogs(const RowList<profile::LogLine>& logs) {
+  for (size_t i = 0; i < logs.size(); ++i) {
+    const profile::LogLine& line = logs[i];
     const std::string text = base::RedactText(line.text);
     put_log_.Bind(1, static_cast<int64_t>(line.attempt))
         .Bind(2, line.time_ns)
@@ -126,7 +127,8 @@ Status RunFileWriter::Write(const Batch& batch, const std::vector<std::string>& 
   WF_RETURN_IF_ERROR(Open());
   // The processes that have news, with copies: the members change only when all is on disk.
   std::map<uint32_t, OpenChunk> open;
-  for (const SeriesRow& row : batch.series) {
+  for (size_t i = 0; i < batch.series.size(); ++i) {
+    const SeriesRow& row = batch.series[i];
     const auto [at, is_new] = open.try_emplace(row.point.process);
     if (is_new) at->second = open_[row.point.process];
     at->second.rows.push_back(row);

@@ -35,7 +35,7 @@ class RunFileWriter {
     std::vector<SeriesRow> rows;
   };
   Status Open();
-  Status WriteLogs(const std::vector<profile::LogLine>& logs);
+  Status WriteLogs(const RowList<profile::LogLine>& logs);
   Status WriteNames(const std::vector<std::string>& names);
   Status WriteSeries(std::map<uint32_t, OpenChunk>& open);
   Status WriteChunk(uint32_t process, OpenChunk& open);

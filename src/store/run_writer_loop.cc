@@ -50,7 +50,7 @@ void RunWriterThread::Loop() {
 void RunWriterThread::Take() {
   const std::lock_guard lock(mutex_);
   wake_early_ = false;
-  if (disk_->pending.runs_rows() == 0 && disk_->pending.file_rows() == 0 && !disk_->pending.run) {
+  if (disk_->pending.empty()) {
     std::swap(disk_->pending, front_);  // both keep their memory
   } else {
     disk_->pending.Append(std::move(front_));
@@ -62,9 +62,12 @@ void RunWriterThread::Take() {
 
 Status RunWriterThread::WritePending(std::vector<Request>* requests) {
   Batch& pending = disk_->pending;
-  pending.KeepLast();
   const Status runs = disk_->runs.Write(pending, LostRows(), requests);
-  if (runs.ok()) pending.ClearRuns();
+  if (runs.ok()) {
+    pending.ClearRuns();
+  } else {
+    pending.Compact();  // what has to wait should not wait twice
+  }
   // Each file for itself: a full disk may still have room for the small one.
   const Status file = disk_->file.Write(pending, disk_->names);
   if (file.ok()) pending.ClearFile();

@@ -13,7 +13,8 @@ namespace {
 // Bounds of what waits in memory. Logs and series have less: they are what is dropped first.
 constexpr size_t kMostRunsBytes = size_t{96} << 20;
 constexpr size_t kMostFileBytes = size_t{32} << 20;
-constexpr size_t kWakeBytes = size_t{16} << 20;
+// So many are written at once instead of at the next half second: memory that is used again stays in the cache.
+constexpr size_t kWakeBytes = size_t{1} << 20;
 
 }  // namespace
 
@@ -61,28 +62,28 @@ bool RunWriterThread::AdmitFile(size_t bytes) {
 
 void RunWriterThread::PutProcess(profile::Process process) {
   const std::lock_guard lock(mutex_);
-  if (AdmitRuns(sizeof(process), 1)) front_.processes.push_back(std::move(process));
+  if (AdmitRuns(BytesOf(process), 1)) front_.processes.push_back(std::move(process));
 }
 
 void RunWriterThread::PutTask(profile::Task task) {
   const std::lock_guard lock(mutex_);
-  if (AdmitRuns(sizeof(task), 1)) front_.tasks.push_back(std::move(task));
+  if (AdmitRuns(BytesOf(task), 1)) front_.tasks.push_back(std::move(task));
 }
 
 void RunWriterThread::PutNode(const profile::Node& node) {
   const std::lock_guard lock(mutex_);
-  if (AdmitRuns(sizeof(node) + node.cause.size(), 1)) front_.nodes.push_back(node);
+  if (AdmitRuns(BytesOf(node), 1)) front_.nodes.push_back(node);
 }
 
 void RunWriterThread::PutEdges(const profile::Edge* edges, size_t count) {
   const std::lock_guard lock(mutex_);
-  if (AdmitRuns(sizeof(*edges) * count, count)) front_.edges.insert(front_.edges.end(), edges, edges + count);
+  if (!AdmitRuns(sizeof(*edges) * count, count)) return;
+  for (size_t i = 0; i < count; ++i) front_.edges.push_back(edges[i]);
 }
 
 void RunWriterThread::PutAttempt(const profile::Attempt& attempt) {
   const std::lock_guard lock(mutex_);
-  if (AdmitRuns(sizeof(attempt) + attempt.cause.size() + attempt.traceback.size(), 1))
-    front_.attempts.push_back(attempt);
+  if (AdmitRuns(BytesOf(attempt), 1)) front_.attempts.push_back(attempt);
 }
 
 void RunWriterThread::AddLog(profile::LogLine line) {

@@ -14,9 +14,9 @@ constexpr uint8_t kUnseen = 0xFF;
 constexpr uint64_t kMostTalliedNodes = uint64_t{1} << 26;  // ids are dense from 1; a wild one must not cost memory
 
 template <typename T>
-Status PutAll(Statement& put, const std::vector<T>& rows, void (*bind)(Statement&, const T&)) {
-  for (const T& row : rows) {
-    bind(put, row);
+Status PutLast(Statement& put, const RowList<T>& rows, void (*bind)(Statement&, const T&)) {
+  for (const size_t i : LastOfEach(rows)) {
+    bind(put, rows[i]);
     WF_RETURN_IF_ERROR(put.Run());
   }
   return {};
@@ -24,11 +24,13 @@ Status PutAll(Statement& put, const std::vector<T>& rows, void (*bind)(Statement
 
 // The user's exceptions quote what they were given.
 void RedactCauses(Batch& batch) {
-  for (profile::Attempt& attempt : batch.attempts) {
+  for (size_t i = 0; i < batch.attempts.size(); ++i) {
+    profile::Attempt& attempt = batch.attempts[i];
     if (!attempt.cause.empty()) attempt.cause = base::RedactText(attempt.cause);
     if (!attempt.traceback.empty()) attempt.traceback = base::RedactText(attempt.traceback);
   }
-  for (profile::Node& node : batch.nodes) {
+  for (size_t i = 0; i < batch.nodes.size(); ++i) {
+    profile::Node& node = batch.nodes[i];
     if (!node.cause.empty()) node.cause = base::RedactText(node.cause);
   }
 }
@@ -78,9 +80,10 @@ Status RunsDbWriter::CheckInPlace() const {
                       database_.path().string())};
 }
 
-void RunsDbWriter::Tally(const std::vector<profile::Node>& nodes) {
+void RunsDbWriter::Tally(const RowList<profile::Node>& nodes) {
   constexpr auto kFailed = static_cast<uint8_t>(base::NodeState::kFailed);
-  for (const profile::Node& node : nodes) {
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const profile::Node& node = nodes[i];
     if (node.id >= kMostTalliedNodes) continue;
     if (node.id >= node_states_.size())
       node_states_.resize(std::max<size_t>(node.id + 1, node_states_.size() * 2), kUnseen);
@@ -92,12 +95,15 @@ void RunsDbWriter::Tally(const std::vector<profile::Node>& nodes) {
   }
 }
 
-Status RunsDbWriter::WriteRows(Batch& batch) {
-  WF_RETURN_IF_ERROR(PutAll(put_process_, batch.processes, &BindProcess));
-  WF_RETURN_IF_ERROR(PutAll(put_task_, batch.tasks, &BindTask));
-  WF_RETURN_IF_ERROR(PutAll(put_node_, batch.nodes, &BindNode));
-  WF_RETURN_IF_ERROR(PutAll(put_edge_, batch.edges, &BindEdge));
-  return PutAll(put_attempt_, batch.attempts, &BindAttempt);
+Status RunsDbWriter::WriteRows(const Batch& batch) {
+  WF_RETURN_IF_ERROR(PutLast(put_process_, batch.processes, &BindProcess));
+  WF_RETURN_IF_ERROR(PutLast(put_task_, batch.tasks, &BindTask));
+  WF_RETURN_IF_ERROR(PutLast(put_node_, batch.nodes, &BindNode));
+  for (size_t i = 0; i < batch.edges.size(); ++i) {
+    BindEdge(put_edge_, batch.edges[i]);
+    WF_RETURN_IF_ERROR(put_edge_.Run());
+  }
+  return PutLast(put_attempt_, batch.attempts, &BindAttempt);
 }
 
 Status RunsDbWriter::WriteRunRow(const Batch& batch, uint64_t lost_rows) {

@@ -32,10 +32,10 @@ class RunsDbWriter {
  private:
   RunsDbWriter(Database database, int64_t run_no) : database_(std::move(database)), run_no_(run_no) {}
   Status Prepare();
-  Status WriteRows(Batch& batch);
+  Status WriteRows(const Batch& batch);
   Status WriteRunRow(const Batch& batch, uint64_t lost_rows);
   Status TakeRequests(std::vector<Request>* requests);
-  void Tally(const std::vector<profile::Node>& nodes);
+  void Tally(const RowList<profile::Node>& nodes);
 
   Database database_;  // before the statements: they end first
   int64_t run_no_;
