@@ -15,7 +15,7 @@ from urllib.request import ProxyHandler, build_opener
 FAMILIES = ("task_running", "duration_seconds_count", "duration_seconds_sum", "cpu_seconds_total")
 INTERVAL_S = 0.5
 _SCRAPE_TIMEOUT_S = 5.0
-_GRACE_S = 15.0
+_PATIENCE_S = (2.0, 15.0)
 _ADDRESS = re.compile(r"^metrics: (http://\S+)")
 
 Say = Callable[[str], None]
@@ -72,6 +72,21 @@ def interesting(page: str) -> Iterator[tuple[str, str]]:
             yield series, value
 
 
+def _stop(process: subprocess.Popen[str]) -> None:
+    """Ctrl-C lets running tasks end; a second one gives them up; then nobody is asked any more."""
+    for patience_s in _PATIENCE_S:
+        if process.poll() is not None:
+            return
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(patience_s)
+        except (subprocess.TimeoutExpired, KeyboardInterrupt):
+            continue
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
 @contextmanager
 def started(command: list[str]) -> Iterator[subprocess.Popen[str]]:
     """Starts the command; whatever happens in the block, nothing of it is left at the end.
@@ -84,13 +99,7 @@ def started(command: list[str]) -> Iterator[subprocess.Popen[str]]:
     try:
         yield process
     finally:
-        if process.poll() is None:
-            process.send_signal(signal.SIGINT)
-            try:
-                process.wait(_GRACE_S)
-            except (subprocess.TimeoutExpired, KeyboardInterrupt):
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
+        _stop(process)
         assert process.stderr is not None
         process.stderr.close()
 
