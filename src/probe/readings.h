@@ -41,10 +41,9 @@ struct FullReading {
   int64_t children_cpu_ns = kAbsent;   // children that ended and were waited for, and theirs
   int64_t service_cpu_ns = 0;          // threads of ours: RegisterServiceThread
   int64_t attempt_threads_cpu_ns = 0;  // threads that ever carried an attempt; kAbsent when there are too many to read
-  int64_t max_rss_bytes = kAbsent;     // highest resident memory since start, or since the mark was last reset
-  int64_t rss_bytes = kAbsent;         // now; read only where that mark cannot be reset
-  int64_t minor_faults = kAbsent;
-  int64_t major_faults = kAbsent;
+  // Only where the mark of peak memory cannot be reset (high_water.h).
+  int64_t max_rss_bytes = kAbsent;  // highest resident memory since the program began
+  int64_t rss_bytes = kAbsent;      // now
   IoTotals thread_io;
   IoTotals process_io;
 

@@ -55,12 +55,9 @@ IoTotals ReadThreadIo(ThreadState* thread) {
   return io;
 }
 
-void ReadUsageOfSelf(FullReading* reading) {
+int64_t MaxRssBytes() {
   rusage usage{};
-  if (getrusage(RUSAGE_SELF, &usage) != 0) return;
-  reading->max_rss_bytes = int64_t{usage.ru_maxrss} * 1024;
-  reading->minor_faults = usage.ru_minflt;
-  reading->major_faults = usage.ru_majflt;
+  return getrusage(RUSAGE_SELF, &usage) == 0 ? int64_t{usage.ru_maxrss} * 1024 : kAbsent;
 }
 
 }  // namespace
@@ -78,8 +75,10 @@ FullReading FullReading::Now() {
   if (getrusage(RUSAGE_CHILDREN, &children) == 0) {
     reading.children_cpu_ns = MicrosToNs(children.ru_utime) + MicrosToNs(children.ru_stime);
   }
-  ReadUsageOfSelf(&reading);
-  if (!g_process.high_water.resettable()) reading.rss_bytes = ResidentBytes();
+  if (!g_process.high_water.resettable()) {
+    reading.max_rss_bytes = MaxRssBytes();
+    reading.rss_bytes = ResidentBytes();
+  }
   reading.process_io = ReadIo(ProcessFd(&g_process.io_fd, "/proc/self/io"), OwnIo::Process());
   reading.thread_io = ReadThreadIo(&thread);
   return reading;
