@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
+#include <utility>
 
 #include "analysis/run_path.h"
 #include "analysis/timeline.h"
@@ -183,5 +185,27 @@ class Summarizer {
 }  // namespace
 
 RunSummary Summarize(const profile::RunRecord& record) { return Summarizer(record).Run(); }
+
+std::vector<std::string> AbsentFigures(const RunSummary& summary) {
+  static constexpr std::array<std::pair<std::string_view, Amount TaskSummary::*>, 8> kFigures = {{
+      {"cpu", &TaskSummary::cpu_ns},
+      {"memory", &TaskSummary::memory_peak_bytes},
+      {"io_bytes", &TaskSummary::read_bytes},
+      {"device_bytes", &TaskSummary::device_read_bytes},
+      {"network_bytes", &TaskSummary::net_received_bytes},
+      {"gpu_memory", &TaskSummary::gpu_memory_bytes},
+      {"gpu_busy", &TaskSummary::gpu_busy_ns},
+      {"energy", &TaskSummary::energy_uj},
+  }};
+  std::vector<std::string> absent;
+  if (summary.totals.attempts == 0) return absent;
+  for (const auto& [id, amount] : kFigures) {
+    const bool somewhere =
+        std::any_of(summary.tasks.begin(), summary.tasks.end(),
+                    [&, member = amount](const TaskSummary& task) { return (task.*member).present(); });
+    if (!somewhere) absent.emplace_back(id);
+  }
+  return absent;
+}
 
 }  // namespace wf::analysis

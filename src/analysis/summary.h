@@ -87,6 +87,10 @@ struct RunSummary {
 
 RunSummary Summarize(const profile::RunRecord& record);
 
+// Ids of the figures that no attempt of the run has: "cpu", "memory", "io_bytes", "device_bytes", "network_bytes",
+// "gpu_memory", "gpu_busy", "energy". Empty when nothing ran.
+std::vector<std::string> AbsentFigures(const RunSummary& summary);
+
 }  // namespace wf::analysis
 
 #endif  // WF_ANALYSIS_SUMMARY_H_
