@@ -1,0 +1,55 @@
+#include <fmt/format.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "context/layout.h"
+#include "context/page_reader.h"
+
+namespace wf::context {
+namespace {
+
+Status Refused(int32_t pid, int error) {
+  const Code code = error == EPERM || error == EACCES                      ? Code::kPermissionDenied
+                    : error == ESRCH || error == ENOENT || error == ENOENT ? Code::kNotFound
+                                                                           : Code::kIo;
+  return {code, fmt::format("cannot read the memory of process {}: {}", pid, std::strerror(error))};
+}
+
+// Bytes copied, or -1 with errno.
+ssize_t Copy(int32_t pid, uint64_t address, std::span<std::byte> out) {
+  const iovec local{out.data(), out.size()};
+  const iovec remote{reinterpret_cast<void*>(address), out.size()};
+  return process_vm_readv(pid, &local, 1, &remote, 1, 0);
+}
+
+}  // namespace
+
+Result<PageAddress> FindPageOf(int32_t pid) {
+  std::ifstream file(fmt::format("/proc/{}/maps", pid));
+  if (!file) return Refused(pid, errno);
+  const std::string maps{std::istreambuf_iterator<char>(file), {}};
+  // An unreadable maps opens well and reads as nothing; every process has some mapping.
+  if (maps.empty()) return Refused(pid, EPERM);
+  const Result<PageAddress> found = FindPage(maps);
+  return found.ok() ? found : found.status().WithContext(fmt::format("process {}", pid));
+}
+
+Result<Snapshot> ReadPage(int32_t pid, const PageAddress& at) {
+  std::vector<std::byte> bytes(sizeof(PageHeader));
+  if (Copy(pid, at.address, bytes) != static_cast<ssize_t>(bytes.size())) return Refused(pid, errno);
+  uint32_t used = 0;
+  std::memcpy(&used, bytes.data() + offsetof(PageHeader, used_slots), sizeof(used));
+  const uint64_t wanted = sizeof(PageHeader) + uint64_t{std::min(used, kSlotCount)} * sizeof(Slot);
+  bytes.resize(std::min({wanted, at.bytes, uint64_t{kPageBytes}}));
+  const ssize_t copied = Copy(pid, at.address, bytes);
+  if (copied < 0) return Refused(pid, errno);
+  bytes.resize(static_cast<size_t>(copied));
+  return DecodePage(bytes);
+}
+
+}  // namespace wf::context
