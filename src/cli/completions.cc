@@ -1,5 +1,6 @@
 // Completion scripts, made from what the verbs declared, so that they cannot lag behind.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <vector>
