@@ -371,7 +371,10 @@ std::unique_ptr<Job> Engine::Take(double timeout, bool loop) {
   PyObject* names = records_[node - 1].kwnames;
   const Py_ssize_t keywords = names == nullptr ? 0 : PyTuple_GET_SIZE(names);
   PyObject* resolved = ResolvedArgs(node);
-  if (resolved == nullptr) return job;  // the error stays set; the binding reports it
+  if (resolved == nullptr) {
+    FailBeforeStart(*job);
+    return nullptr;
+  }
   const Py_ssize_t nargs = PyTuple_GET_SIZE(resolved) - keywords;
   job->args = PyTuple_GetSlice(resolved, 0, nargs);
   job->kwargs = PyDict_New();
@@ -380,6 +383,16 @@ std::unique_ptr<Job> Engine::Take(double timeout, bool loop) {
   }
   Py_DECREF(resolved);
   return job;
+}
+
+// The arguments cannot be made (a set of values that cannot be hashed, say): the node fails with the current error.
+void Engine::FailBeforeStart(Job& job) {
+  PyObject* error = TakeError();
+  if (Begin(job, -1, true)) {
+    const app::RemoteFigures figures{job.open.start_ns, base::MonotonicNs(), 1, 0, {}};
+    Finish(job, dag::Outcome::kError, nullptr, error, DescribeError(error, dag::Outcome::kError), &figures);
+  }
+  Py_XDECREF(error);
 }
 
 bool Engine::Begin(Job& job, int32_t worker, bool remote) {

@@ -113,6 +113,7 @@ class Engine {
   uint32_t TaskOf(FunctionObject* function);
   PyObject* AddRecord(FunctionObject* function, PyObject* args, PyObject* kwnames, int32_t map_index, PyObject* after);
   PyObject* ResolvedArgs(uint32_t node);
+  void FailBeforeStart(Job& job);
   void RunNode(const app::Ready& ready, int32_t worker);
   PyObject* CallBody(FunctionObject* function, PyObject* args, PyObject* kwnames);
   void FinishLocal(uint32_t node, app::OpenAttempt* open, PyObject* value, app::Commands& out);

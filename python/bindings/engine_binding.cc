@@ -51,6 +51,7 @@ app::SessionOptions OptionsOf(const nb::dict& spec) {
   run.python = Get<std::string>(spec, "python", "");
   options.mode = ModeOf(run.mode);
   options.every = Get<int>(spec, "every", 10);
+  options.mode_overrides = Get<bool>(spec, "mode_overrides", false);
   options.stored = spec.contains("store") && !spec["store"].is_none();
   options.store_folder = Get<std::string>(spec, "store", "");
   return options;
@@ -101,7 +102,7 @@ nb::object Take(EngineHandle& handle, double timeout, bool loop) {
   auto job = handle.engine.Take(timeout, loop);
   if (PyErr_Occurred() != nullptr) throw nb::python_error();
   if (job == nullptr) return nb::none();
-  return nb::cast(std::move(job));
+  return nb::cast(job.release(), nb::rv_policy::take_ownership);
 }
 
 void Finish(EngineHandle& handle, Job& job, const std::string& status, const nb::object& result,
@@ -205,6 +206,7 @@ void BindEngine(nb::module_& module) {
              ThrowIf(status);
            })
       .def_prop_ro("run_id", [](EngineHandle& h) { return h.engine.run_id(); })
+      .def_prop_ro("workflow", [](EngineHandle& h) { return h.engine.workflow(); })
       .def_prop_ro("mode", [](EngineHandle& h) { return h.engine.session().run().mode; })
       .def_prop_ro("store_folder", [](EngineHandle& h) { return h.engine.session().store_folder(); })
       .def_prop_ro("has_coroutines", [](EngineHandle& h) { return h.engine.has_coroutines(); })

@@ -279,14 +279,19 @@ void RunSession::FireTimers(int64_t now) {
 
 int64_t RunSession::NextTimerNs() const { return timers_.empty() ? INT64_MAX : timers_.front().at_ns; }
 
+TaskOptions::Mode RunSession::ModeOf(const TaskInfo& task) const {
+  const bool own = task.options.mode != TaskOptions::Mode::kInherit && !options_.mode_overrides;
+  if (own) return task.options.mode;
+  switch (options_.mode) {
+    case Mode::kOff: return TaskOptions::Mode::kOff;
+    case Mode::kSample: return TaskOptions::Mode::kSample;
+    default: return TaskOptions::Mode::kAlways;
+  }
+}
+
 bool RunSession::ShouldSample(TaskInfo& task) const {
   const uint32_t before = task.attempts++;
-  auto mode = task.options.mode;
-  if (mode == TaskOptions::Mode::kInherit) {
-    mode = options_.mode == Mode::kOff      ? TaskOptions::Mode::kOff
-           : options_.mode == Mode::kSample ? TaskOptions::Mode::kSample
-                                            : TaskOptions::Mode::kAlways;
-  }
+  const auto mode = ModeOf(task);
   if (mode == TaskOptions::Mode::kOff) return false;
   if (mode == TaskOptions::Mode::kAlways) return true;
   const int every = task.options.every > 0 ? task.options.every : options_.every;
@@ -302,8 +307,7 @@ void RunSession::RegisterOpen(OpenAttempt* open, const Ready& ready, int32_t wor
   open->task = node.task;
   open->worker = worker;
   open->sampled = ShouldSample(task);
-  open->measured = task.options.mode == TaskOptions::Mode::kInherit ? options_.mode != Mode::kOff
-                                                                    : task.options.mode != TaskOptions::Mode::kOff;
+  open->measured = ModeOf(task) != TaskOptions::Mode::kOff;
   open->slot = static_cast<uint32_t>(open_.size());
   open->start_ns = Now();
   open_.push_back(open);

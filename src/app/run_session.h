@@ -46,7 +46,8 @@ struct SessionOptions {
   bool stored = true;        // false: nothing is written
   std::string store_folder;  // empty: store::Locate
   Mode mode = Mode::kAlways;
-  int every = 10;  // mode sample: the first attempt of a task and then 1 in `every`
+  bool mode_overrides = false;  // the command line or environment asked for the mode: it beats that of a task
+  int every = 10;               // mode sample: the first attempt of a task and then 1 in `every`
 };
 
 // How one task is measured; kInherit: as the run.
@@ -168,6 +169,7 @@ class RunSession {
   explicit RunSession(SessionOptions options);
   Status OpenStore();
   void RegisterOpen(OpenAttempt* open, const Ready& ready, int32_t worker);
+  TaskOptions::Mode ModeOf(const TaskInfo& task) const;
   bool ShouldSample(TaskInfo& task) const;
   profile::Node NodeRow(NodeId node) const;
   void PutFinal(NodeId node, const dag::Command& command);
