@@ -216,7 +216,7 @@ class _Slot:
             inner = _transport.encode((job.args, job.kwargs))
             return _transport.encode(("run", header, _as_received(inner))), code
         except Exception as error:
-            named: dict[object, object] = {**dict(enumerate(job.args)), **job.kwargs}
+            named: dict[Any, Any] = {**dict(enumerate(job.args)), **job.kwargs}
             reason = _transport.why_not(named, "argument")
             raise TaskError(
                 f"an argument of task '{job.task}' cannot be sent to a worker process: {reason}. "
