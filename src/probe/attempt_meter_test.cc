@@ -231,7 +231,7 @@ TEST(AttemptMeterTest, OverlappingAttemptsGetTheirOwnBytes) {
   BurnCpu(2 * kMs);
   const AttemptCost cost = idle.End();
   if (!cost.usage.write_bytes.present()) GTEST_SKIP() << "/proc/thread-self/io cannot be read here";
-  EXPECT_EQ(cost.usage.write_bytes.value, 0);
+  EXPECT_LT(cost.usage.write_bytes.value, 4096);  // a sanitizer writes a few bytes into pipes
   EXPECT_EQ(busy.usage.write_bytes.value, 10 * kMiB);
 }
 
