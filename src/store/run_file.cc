@@ -50,8 +50,7 @@ Status AddChunk(std::string_view data, uint32_t process, const std::map<int64_t,
 
 Status RunFileWriter::Open() {
   if (database_) return {};
-  std::error_code error;
-  std::filesystem::create_directories(path_.parent_path(), error);  // Open says it better when this failed
+  // Its folder was made with the store: if that is gone, somebody removed it, and half a store must not come back.
   Result<Database> database = Database::Open(path_, Database::Mode::kCreate);
   if (!database.ok()) return database.status();
   WF_RETURN_IF_ERROR(Migrate(*database, RunFileSchema()));
