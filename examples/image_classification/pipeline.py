@@ -16,7 +16,7 @@ from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from io import BytesIO
-from typing import Any
+from typing import Any, Literal
 
 import boto3
 import numpy as np
@@ -28,6 +28,7 @@ from workflow import profiling
 
 BATCH = 16
 Objects = list[tuple[str, bytes]]
+Variant = Literal["slow", "fixed"]
 
 
 @dataclass
@@ -84,11 +85,9 @@ def prepare_fixed(pictures: list[bytes], size: int) -> Floats:
 
 @wf.task
 @profiling.collect()
-def preprocess_images(objects: Objects, size: int, variant: str) -> Dataset:
+def preprocess_images(objects: Objects, size: int, variant: Variant) -> Dataset:
     """Decodes, resizes to `size` x `size` and normalises all pictures; see resize.py for the formula."""
-    prepare = {"slow": prepare_slow, "fixed": prepare_fixed}.get(variant)
-    if prepare is None:
-        raise ValueError(f"variant is {variant!r}; give slow or fixed")
+    prepare = {"slow": prepare_slow, "fixed": prepare_fixed}[variant]
     classes = sorted({key.split("/")[0] for key, _ in objects})
     y = np.array([classes.index(key.split("/")[0]) for key, _ in objects], dtype=np.int64)
     x = prepare([data for _, data in objects], size)
@@ -108,7 +107,12 @@ def train_model(data: Dataset, epochs: int, seed: int) -> float:
 
 @wf.workflow(name="image_classification")
 def image_classification(
-    endpoint: str = "", bucket: str = "images", variant: str = "slow", size: int = 128, epochs: int = 20, seed: int = 0
+    endpoint: str = "",
+    bucket: str = "images",
+    variant: Variant = "slow",
+    size: int = 128,
+    epochs: int = 60,
+    seed: int = 0,
 ) -> float:
     """From a bucket of pictures to the accuracy of a classifier."""
     objects = fetch_images(endpoint, bucket)
