@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-#include "app/open_attempt.h"
+#include "context/thread_slot.h"
 
 namespace wf::bindings {
 
@@ -24,6 +24,7 @@ struct CurrentAttempt {
   uint32_t number = 0;
   uint64_t attempt = 0;
   int32_t map_index = -1;
+  context::Position position;  // what the context page says meanwhile
 };
 
 struct ThreadState {
@@ -33,11 +34,19 @@ struct ThreadState {
 
 inline thread_local ThreadState current;
 
+// Makes `next` what this thread does, here and on the context page; returns what it did.
+inline ThreadState Switch(ThreadState next) {
+  const ThreadState before = current;
+  current = next;
+  context::Current().Set(next.attempt == nullptr ? context::Position{} : next.attempt->position);
+  return before;
+}
+
 // While it lives: the thread runs `attempt` and builds nothing.
 class AttemptScope {
  public:
-  explicit AttemptScope(CurrentAttempt* attempt) : saved_(current) { current = {nullptr, attempt}; }
-  ~AttemptScope() { current = saved_; }
+  explicit AttemptScope(CurrentAttempt* attempt) : saved_(Switch({nullptr, attempt})) {}
+  ~AttemptScope() { Switch(saved_); }
   AttemptScope(const AttemptScope&) = delete;
   AttemptScope& operator=(const AttemptScope&) = delete;
 

@@ -158,13 +158,9 @@ void BindJob(nb::module_& module) {
       .def_prop_ro("args", [](const Job& job) { return nb::borrow(job.args); })
       .def_prop_ro("kwargs", [](const Job& job) { return nb::borrow(job.kwargs); })
       .def(
-          "enter",
-          [](Job& job) {
-            job.outer = current;
-            current = {nullptr, &job.current};
-          },
+          "enter", [](Job& job) { job.outer = Switch({nullptr, &job.current}); },
           "This thread works for the attempt from now on.")
-      .def("leave", [](Job& job) { current = job.outer; })
+      .def("leave", [](Job& job) { Switch(job.outer); })
       .def("suspend",
            [](Job& job) {
              if (job.open.meter.open()) job.open.meter.Suspend();

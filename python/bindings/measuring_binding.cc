@@ -49,30 +49,34 @@ void BindRemoteAttempt(nb::module_& module) {
             self->run_id = run_id;
             self->workflow = workflow;
             self->task = task;
-            self->attempt = {nullptr, &self->workflow, &self->run_id, task.ptr(), node, number, attempt, map_index};
+            CurrentAttempt& current_attempt = self->attempt;
+            current_attempt.workflow = &self->workflow;
+            current_attempt.run_id = &self->run_id;
+            current_attempt.task = task.ptr();
+            current_attempt.node = node;
+            current_attempt.number = number;
+            current_attempt.attempt = attempt;
+            current_attempt.map_index = map_index;
+            const auto run = base::RunId::Parse(run_id);
+            current_attempt.position = {run.value_or(base::RunId{}), attempt, node, 0};
           },
           nb::arg("run_id"), nb::arg("workflow"), nb::arg("task"), nb::arg("node"), nb::arg("attempt"),
           nb::arg("number"), nb::arg("map_index"))
       .def("begin",
            [](RemoteAttempt& self) {
-             self.outer = current;
-             current = {nullptr, &self.attempt};
+             self.outer = Switch({nullptr, &self.attempt});
              self.meter.Begin(probe::Depth::kAlways);
            })
       .def(
           "end",
           [](RemoteAttempt& self) {
             const probe::AttemptCost cost = self.meter.End();
-            current = self.outer;
+            Switch(self.outer);
             return nb::make_tuple(cost.start_ns, cost.end_ns, UsageToDict(cost.usage));
           },
           "-> (start_ns, end_ns, usage)")
-      .def("enter",
-           [](RemoteAttempt& self) {
-             self.outer = current;
-             current = {nullptr, &self.attempt};
-           })
-      .def("leave", [](RemoteAttempt& self) { current = self.outer; });
+      .def("enter", [](RemoteAttempt& self) { self.outer = Switch({nullptr, &self.attempt}); })
+      .def("leave", [](RemoteAttempt& self) { Switch(self.outer); });
 }
 
 }  // namespace

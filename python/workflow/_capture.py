@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from workflow._native import Engine
 
-__all__ = ["Capture", "put_record", "put_text"]
+__all__ = ["Capture", "put_open_lines", "put_record", "put_text"]
 
 STDOUT, STDERR, LOG = 0, 1, 2
 
@@ -83,7 +83,8 @@ def _put_open(stream: int, line: tuple[Engine, int, int, str]) -> None:
     engine.put_log(stream, 0, text, attempt, time_ns)
 
 
-def _put_open_lines(engine: Engine) -> None:
+def put_open_lines(engine: Engine) -> None:
+    """Keep what was written for `engine` without a line end yet."""
     for key, line in list(_open_lines.items()):
         if line[0] is engine and _open_lines.pop(key, None) is not None:
             _put_open(key[1], line)
@@ -211,6 +212,6 @@ class Capture:
     ) -> None:
         with _lock:
             _engines.pop(self._engine.run_id, None)
-            _put_open_lines(self._engine)
+            put_open_lines(self._engine)
             if not _engines:
                 _uninstall()

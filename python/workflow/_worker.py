@@ -35,8 +35,8 @@ class _Output:
         self._lines: list[tuple[int, int, str, int, int]] = []
         self._sent = time.monotonic()
 
-    def put_log(self, stream: int, level: int, text: str) -> None:
-        self._lines.append((stream, level, text, self.attempt, monotonic_ns()))
+    def put_log(self, stream: int, level: int, text: str, attempt: int = 0, time_ns: int = 0) -> None:
+        self._lines.append((stream, level, text, attempt or self.attempt, time_ns or monotonic_ns()))
         if time.monotonic() - self._sent > _LOG_EVERY_S:
             self.send()
 
@@ -112,6 +112,7 @@ class _Worker:
         start_ns, end_ns, usage = attempt.end()
         figures = (start_ns, end_ns, usage, threading.get_native_id())
         self._flush_streams()
+        _capture.put_open_lines(self._output)  # type: ignore[arg-type]
         self._output.send()
         self._reply(header, result, error, figures)
         self._output.attempt = 0
