@@ -8,6 +8,7 @@
 #include "function_type.h"
 #include "future_type.h"
 #include "hooks.h"
+#include "metrics_types.h"
 
 namespace {
 
@@ -25,9 +26,10 @@ NB_MODULE(_core, module) {
   module.doc() = "Native core of the package workflow; use it through the package.";
   module.def("version", &wf::Version, "The version of the core, such as 6.0.0.");
   if (wf::bindings::InitFutureType(module.ptr()) < 0 || wf::bindings::InitFunctionType(module.ptr()) < 0 ||
-      PyModule_AddFunctions(module.ptr(), raw_functions) < 0) {
+      wf::bindings::InitMetricTypes(module.ptr()) < 0 || PyModule_AddFunctions(module.ptr(), raw_functions) < 0) {
     throw nanobind::python_error();
   }
   wf::bindings::BindEngine(module);
   wf::bindings::BindMeasuring(module);
+  wf::bindings::BindMetrics(module.ptr());
 }

@@ -64,6 +64,15 @@ void TaskMetrics::ResetAfterFork() {
   ShowRunning();
 }
 
+bool IsRunFamilyName(std::string_view name) {
+  using namespace names;
+  constexpr std::array kAll = {
+      kDuration,   kCpu,         kGpuMemory, kRuns,     kRetries,     kQueue,  kRunning, kStartTimestamp, kLastDuration,
+      kMemoryPeak, kLastSuccess, kSamples,   kOverhead, kSampleRatio, kErrors, kDropped, kBuildInfo};
+  if (name.ends_with("_total")) name.remove_suffix(6);
+  return std::find(kAll.begin(), kAll.end(), name) != kAll.end();
+}
+
 Result<std::unique_ptr<RunFamilies>> RunFamilies::Create(Registry* registry, RunFamiliesOptions options) {
   std::unique_ptr<RunFamilies> families(new RunFamilies(registry, std::move(options)));
   WF_RETURN_IF_ERROR(families->RegisterTaskFamilies());

@@ -100,6 +100,9 @@ struct RunFamiliesOptions {
   std::string version;      // for workflow_build_info
 };
 
+// True for the names that RunFamilies registers without a prefix, with or without "_total".
+bool IsRunFamilyName(std::string_view name);
+
 class RunFamilies final : private ForkAware {
  public:
   // Registers all families in `registry`, which must outlive the result. A clash of names comes back as a Status and
