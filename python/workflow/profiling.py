@@ -16,7 +16,7 @@ from workflow._decorators import collect, profile
 if TYPE_CHECKING:
     from workflow._metrics_server import MetricsServer
 
-__all__ = ["collect", "collector", "profile", "start", "start_http_server", "stop"]
+__all__ = ["collect", "collector", "profile", "set_namespace", "start", "start_http_server", "stop"]
 
 
 def start(store: str | os.PathLike[str] | bool = True) -> str | None:
@@ -59,3 +59,10 @@ def collector() -> Any:
     from workflow import _metrics_server
 
     return _metrics_server.collector()
+
+
+def set_namespace(name: str) -> None:
+    """Prefix our own families: ``workflow`` gives ``workflow_duration_seconds``. Once, before the first task."""
+    from workflow import _metrics_server
+
+    _metrics_server.set_namespace(name)
