@@ -74,7 +74,9 @@ std::string Machine::Explain(const NodeNamer& namer, size_t max_lines) const {
   for (NodeId id = 1; id < nodes_.size(); ++id) {
     if (nodes_[id].phase == Phase::kFinal) continue;
     for (uint32_t e = nodes_[id].first_edge; e != 0; e = edges_[e].next) {
-      if (line_of[edges_[e].to] != 0) waits_for[line_of[edges_[e].to] - 1].push_back(id);
+      if (line_of[edges_[e].to] == 0) continue;
+      std::vector<NodeId>& names = waits_for[line_of[edges_[e].to] - 1];
+      if (names.empty() || names.back() != id) names.push_back(id);  // a dependency may be named twice
     }
   }
   std::string text;

@@ -281,7 +281,7 @@ TEST(Machine, ExplainSaysWhatEveryNodeWaitsForAndIsBounded) {
   const LimitId gpu = *run.machine.AddLimit("gpu", 1);
   const NodeId a = run.AddWithLimits({gpu});
   run.AddWithLimits({gpu});
-  run.Add({a});
+  run.Add({a, a});
   for (int i = 0; i < 100; ++i) run.Add({a});
   ASSERT_TRUE(run.machine.Start(0, run.out).ok());
   ASSERT_TRUE(run.Begin(a));
