@@ -49,6 +49,21 @@ Status CheckMetricsFlags(const RunRequest& request) {
   return Status();
 }
 
+// What Python runs in place of `-m workflow._launch`. The current folder is taken off its path: a user's
+// own workflow.py there must not hide the package. A Python without the package gets a sentence, not a traceback.
+constexpr const char* kBoot = R"(
+import sys
+if sys.path[:1] == [""]:
+    del sys.path[0]
+try:
+    from workflow._launch import run
+except ImportError as error:
+    sys.stderr.write(f"wf: {sys.executable} cannot import workflow: {error}; install it there "
+                     "(pip install workflow-v6) or name another Python with --python\n")
+    sys.exit(3)
+run()
+)";
+
 nlohmann::json OrNull(const std::string& text) { return text.empty() ? nlohmann::json() : nlohmann::json(text); }
 
 nlohmann::json OrNull(const std::optional<int32_t>& value) { return value ? nlohmann::json(*value) : nlohmann::json(); }
@@ -115,8 +130,9 @@ std::string LaunchDocument(const RunRequest& request) {
 Status ExecWorkflow(const fs::path& python, const RunRequest& request) {
   std::string program = python.string();
   std::string document = LaunchDocument(request);
-  std::array<std::string, 2> flags = {"-m", "workflow._launch"};
-  std::array<char*, 5> argv = {program.data(), flags[0].data(), flags[1].data(), document.data(), nullptr};
+  std::string flag = "-c";
+  std::string boot = kBoot;
+  std::array<char*, 5> argv = {program.data(), flag.data(), boot.data(), document.data(), nullptr};
   ::execv(program.c_str(), argv.data());
   if (errno == E2BIG) {
     return Status(Code::kInvalidArgument,

@@ -42,8 +42,8 @@ Status Validate(const RunRequest& request);
 // The one argument of `python -m workflow._launch`.
 std::string LaunchDocument(const RunRequest& request);
 
-// Replaces this process by `python -m workflow._launch <document>`: same pid, same descriptors. Returns only on
-// failure.
+// Replaces this process by what `python -m workflow._launch <document>` is: same pid, same descriptors. Returns only on
+// failure. A Python that cannot import workflow exits with 3 and says so.
 Status ExecWorkflow(const std::filesystem::path& python, const RunRequest& request);
 
 // True for addresses that only this machine can reach; servers need a token everywhere else.

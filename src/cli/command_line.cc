@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -97,7 +98,7 @@ std::map<const CLI::App*, Action> Declare(CLI::App& root, Context& context) {
   for (const Verb& verb : Verbs()) {
     CLI::App* command = root.add_subcommand(std::string(verb.name), std::string(verb.summary));
     command->footer("Examples:\n" + std::string(verb.examples));
-    actions[command] = verb.declare(*command, context);
+    actions[command] = verb.declare(Options(*command), context);
   }
   return actions;
 }

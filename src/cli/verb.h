@@ -1,16 +1,17 @@
 // Verb: one word after `wf`, a file each, behind one interface.
 //
-// A verb declares its options on a CLI::App and returns the action to take once they are parsed. The action asks `app`
-// and prints through `report`; it returns the exit code, or a Status that Main translates.
+// A verb declares its options and returns the action to take once they are parsed. The action asks `app` and prints
+// through `report`; it returns the exit code, or a Status that Main translates.
 #ifndef WF_CLI_VERB_H_
 #define WF_CLI_VERB_H_
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "cli/options.h"
+#include "report/style.h"
 #include "wf/status.h"
 
 namespace wf::cli {
@@ -20,10 +21,11 @@ enum Exit : int { kDone = 0, kAnswerIsNo = 1, kWrongUsage = 2, kSetUpBroken = 3 
 
 // What all verbs share while they run. Lives as long as the command.
 struct Context {
-  std::string program;  // argv[0]
-  bool json = false;    // --json was given
-  std::string store;    // --store, empty when not given
-  CLI::App* root = nullptr;
+  std::string program;             // argv[0]
+  bool json = false;               // --json was given
+  std::string store;               // --store, empty when not given
+  std::string language;            // --lang, empty when not given
+  const CLI::App* root = nullptr;  // all verbs with their options
 };
 
 using Action = std::function<Result<int>()>;
@@ -32,19 +34,35 @@ struct Verb {
   std::string_view name;
   std::string_view summary;   // one line of `wf --help`
   std::string_view examples;  // shown under the options of `wf VERB --help`
-  Action (*declare)(CLI::App& command, Context& context);
+  Action (*declare)(Options options, Context& context);
 };
 
 // All verbs in the order of `wf --help`.
 std::span<const Verb> Verbs();
 
-// Flags that several verbs have.
-void AddJson(CLI::App& command, Context& context);
-void AddStore(CLI::App& command, Context& context);
+// Options that several verbs have.
+void AddJson(Options options, Context& context);
+void AddStore(Options options, Context& context);
+void AddLanguage(Options options, Context& context);
+// The positional RUN; `run` holds "last" until one is given.
+void AddRun(Options options, std::string* run, Need need = Need::kOptional);
+
+// Prints the text or, with --json, the document.
+Result<int> PrintAs(const Context& context, const std::function<std::string(const report::Style&)>& text,
+                    const std::function<std::string()>& document);
 
 // The verbs, one per file.
-Action DeclareRun(CLI::App& command, Context& context);
-Action DeclareCompletions(CLI::App& command, Context& context);
+Action DeclareClean(Options options, Context& context);
+Action DeclareCompletions(Options options, Context& context);
+Action DeclareDiff(Options options, Context& context);
+Action DeclareDoctor(Options options, Context& context);
+Action DeclareGraph(Options options, Context& context);
+Action DeclareLogs(Options options, Context& context);
+Action DeclareReport(Options options, Context& context);
+Action DeclareRun(Options options, Context& context);
+Action DeclareRuns(Options options, Context& context);
+Action DeclareServe(Options options, Context& context);
+Action DeclareShow(Options options, Context& context);
 
 }  // namespace wf::cli
 

@@ -5,12 +5,9 @@
 
 namespace wf::cli {
 
-Action DeclareCompletions(CLI::App& command, Context& context) {
+Action DeclareCompletions(Options options, Context& context) {
   auto shell = std::make_shared<std::string>();
-  command.add_option("shell", *shell, "bash, zsh or fish")
-      ->required()
-      ->type_name("SHELL")
-      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  options.Choice("shell", shell.get(), "SHELL", "bash, zsh or fish", {"bash", "zsh", "fish"}, Need::kRequired);
   return [shell, &context]() -> Result<int> {
     const std::string script = *shell == "bash"  ? BashCompletions(*context.root)
                                : *shell == "zsh" ? ZshCompletions(*context.root)

@@ -50,49 +50,37 @@ Result<int> Act(const std::shared_ptr<RunOptions>& options, const Context& conte
   return app::ExecWorkflow(*python, request);
 }
 
-void AddMetricsOptions(CLI::App& command, RunOptions& options) {
-  app::RunRequest& request = options.request;
-  command.add_option("--metrics-port", request.metrics_port, "serve /metrics during the run; 0 takes a free port")
-      ->type_name("N")
-      ->check(CLI::Range(0, 65535));
-  command.add_option("--metrics-address", request.metrics_address, "address to serve on (127.0.0.1)")->type_name("A");
-  command.add_option("--token-file", request.token_file, "file with the token that scrapers must send")
-      ->type_name("FILE");
-  command.add_option("--linger", options.linger, "keep serving so long after the end, for a last scrape (30s, 5m)")
-      ->type_name("DURATION");
-  command.add_option("--namespace", request.metrics_namespace, "prefix of all metric names")->type_name("NS");
+void AddMetricsOptions(Options options, RunOptions* given) {
+  app::RunRequest& request = given->request;
+  options.Number("--metrics-port", &request.metrics_port, "serve /metrics during the run; 0 takes a free port", 0,
+                 65535);
+  options.Text("--metrics-address", &request.metrics_address, "A", "address to serve on (127.0.0.1)");
+  options.Text("--token-file", &request.token_file, "FILE", "file with the token that scrapers must send");
+  options.Text("--linger", &given->linger, "DURATION",
+               "keep serving so long after the end, for a last scrape (30s, 5m)");
+  options.Text("--namespace", &request.metrics_namespace, "NS", "prefix of all metric names");
 }
 
 }  // namespace
 
-Action DeclareRun(CLI::App& command, Context& context) {
-  auto options = std::make_shared<RunOptions>();
-  app::RunRequest& request = options->request;
-  command.add_option("target", options->target, "the Python file; :WORKFLOW when it holds several")
-      ->required()
-      ->type_name("FILE[:WORKFLOW]");
-  command.add_option("--param,-p", options->params, "a parameter of the workflow; may be repeated")
-      ->type_name("NAME=VALUE")
-      ->allow_extra_args(false);
-  command.add_option("--params", request.params_file, "parameters from a .json or .toml file")->type_name("FILE");
-  command.add_option("--executor", request.executor, "inline, threads, processes or async")
-      ->type_name("KIND")
-      ->check(CLI::IsMember({"inline", "threads", "processes", "async"}));
-  command.add_option("--workers", request.workers, "how many tasks run at once")
-      ->type_name("N")
-      ->check(CLI::Range(1, 65536));
-  command.add_option("--mode", request.mode, "how much is profiled: always, sample or off")
-      ->type_name("MODE")
-      ->check(CLI::IsMember({"always", "sample", "off"}));
-  AddStore(command, context);
-  AddMetricsOptions(command, *options);
-  command.add_option("--tag", options->tags, "a tag of the run, to find it again; may be repeated")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
-  command.add_option("--python", options->python, "the Python to run it with")->type_name("PATH");
-  command.add_flag("--quiet,-q", request.quiet, "print errors and the user's own output only");
-  AddJson(command, context);
-  return [options, &context] { return Act(options, context); };
+Action DeclareRun(Options options, Context& context) {
+  auto given = std::make_shared<RunOptions>();
+  app::RunRequest& request = given->request;
+  options.Text("target", &given->target, "FILE[:WORKFLOW]", "the Python file; :WORKFLOW when it holds several",
+               Need::kRequired);
+  options.Texts("--param,-p", &given->params, "NAME=VALUE", "a parameter of the workflow; may be repeated");
+  options.Text("--params", &request.params_file, "FILE", "parameters from a .json or .toml file");
+  options.Choice("--executor", &request.executor, "KIND", "what runs the tasks",
+                 {"inline", "threads", "processes", "async"});
+  options.Number("--workers", &request.workers, "how many tasks run at once", 1, 65536);
+  options.Choice("--mode", &request.mode, "MODE", "how much is profiled", {"always", "sample", "off"});
+  AddStore(options, context);
+  AddMetricsOptions(options, given.get());
+  options.Texts("--tag", &given->tags, "KEY=VALUE", "a tag of the run, to find it again; may be repeated");
+  options.Text("--python", &given->python, "PATH", "the Python to run it with");
+  options.Flag("--quiet,-q", &request.quiet, "print errors and the user's own output only");
+  AddJson(options, context);
+  return [given, &context] { return Act(given, context); };
 }
 
 }  // namespace wf::cli
