@@ -111,7 +111,7 @@ def image_classification(
     bucket: str = "images",
     variant: Variant = "slow",
     size: int = 128,
-    epochs: int = 60,
+    epochs: int = 45,
     seed: int = 0,
 ) -> float:
     """From a bucket of pictures to the accuracy of a classifier."""
