@@ -9,6 +9,7 @@ namespace wf::bindings {
 void BindEngine(nanobind::module_& module);
 // Observation, measure_begin, measure_end, current_attempt and the clocks.
 void BindMeasuring(nanobind::module_& module);
+void BindDelta(nanobind::module_& module);
 
 }  // namespace wf::bindings
 

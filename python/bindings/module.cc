@@ -31,5 +31,6 @@ NB_MODULE(_core, module) {
   }
   wf::bindings::BindEngine(module);
   wf::bindings::BindMeasuring(module);
+  wf::bindings::BindDelta(module);
   wf::bindings::BindMetrics(module.ptr());
 }

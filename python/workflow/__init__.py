@@ -1,18 +1,18 @@
 """Workflow: pipelines as graphs of plain functions, and where their time, CPU, memory and I/O go.
 
-    import workflow as wf
+import workflow as wf
 
-    @wf.task
-    def load(path: str) -> list[str]: ...
+@wf.task
+def load(path: str) -> list[str]: ...
 
-    @wf.task
-    def count(lines: list[str]) -> int: ...
+@wf.task
+def count(lines: list[str]) -> int: ...
 
-    @wf.workflow
-    def counting(path: str):
-        return count(load(path))       # inside a workflow a task call returns a future
+@wf.workflow
+def counting(path: str):
+    return count(load(path))       # inside a workflow a task call returns a future
 
-    print(counting.run("data.txt").result())
+print(counting.run("data.txt").result())
 """
 
 from __future__ import annotations

@@ -14,10 +14,12 @@ from workflow._core import (
     Future,
     Observation,
     RemoteAttempt,
+    add_delta,
     current_attempt,
     monotonic_ns,
     start_direct_store,
     stop_direct_store,
+    take_delta,
     thread_cpu_ns,
     version,
 )
@@ -35,6 +37,7 @@ __all__ = [
     "Future",
     "Observation",
     "RemoteAttempt",
+    "add_delta",
     "building",
     "core",
     "current_attempt",
@@ -43,6 +46,7 @@ __all__ = [
     "monotonic_ns",
     "start_direct_store",
     "stop_direct_store",
+    "take_delta",
     "thread_cpu_ns",
     "version",
 ]

@@ -8,6 +8,7 @@ started when its first task comes. When one dies only the task it had is lost; t
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import resource
 import select
@@ -19,6 +20,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from workflow import _transport
+from workflow._native import add_delta
 from workflow._worker import RemoteTraceback
 from workflow.errors import TaskError
 
@@ -233,7 +235,8 @@ class _Slot:
             for stream, level, text, attempt, time_ns in content[1]:
                 self._engine.put_log(stream, level, text, attempt, time_ns)
             return False
-        kind, (start_ns, end_ns, usage, tid), body = content
+        kind, (start_ns, end_ns, usage, tid, counted), body = content
+        self._pool.count(counted)
         figures = {
             "usage": usage,
             "start_ns": start_ns,
@@ -294,6 +297,7 @@ class ProcessesExecutor:
         self._engine: Engine | None = None
         self._slots: list[_Slot] = []
         self._cancelled: set[int] = set()
+        self._told = False
 
     def start(self, engine: Engine, workers: int) -> None:
         self._engine = engine
@@ -307,6 +311,13 @@ class ProcessesExecutor:
         if self._engine is not None:
             self._cancelled.update(self._engine.take_cancels())
         return node in self._cancelled
+
+    def count(self, counted: list[tuple[Any, ...]]) -> None:
+        """Add what a worker counted to this process's metrics; says once when some of it has no place there."""
+        dropped = add_delta(counted) if counted else ""
+        if dropped and not self._told:
+            self._told = True
+            logging.getLogger("workflow").warning("a metric of a worker process was dropped: %s", dropped)
 
     def drive(self) -> None:
         assert self._engine is not None

@@ -17,7 +17,7 @@ import time
 from typing import Any
 
 from workflow import _capture, _hooks, _transport
-from workflow._native import Function, RemoteAttempt, monotonic_ns
+from workflow._native import Function, RemoteAttempt, monotonic_ns, take_delta
 
 __all__ = ["main"]
 
@@ -110,7 +110,7 @@ class _Worker:
         except BaseException as raised:  # a task may raise anything, SystemExit too
             error = raised
         start_ns, end_ns, usage = attempt.end()
-        figures = (start_ns, end_ns, usage, threading.get_native_id())
+        figures = (start_ns, end_ns, usage, threading.get_native_id(), take_delta())
         self._flush_streams()
         _capture.put_open_lines(self._output)  # type: ignore[arg-type]
         self._output.send()

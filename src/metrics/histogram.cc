@@ -11,6 +11,14 @@ Histogram::Histogram(Bounds bounds) : bounds_(std::move(bounds)) {
   buckets_ = std::make_unique<uint64_t[]>(bounds_->size() + 1);
 }
 
+bool Histogram::Merge(std::span<const uint64_t> counts, double sum) noexcept {
+  if (counts.size() != bounds_->size() + 1) return false;
+  const std::lock_guard<SpinLock> guard(lock_);
+  for (size_t i = 0; i < counts.size(); ++i) buckets_[i] += counts[i];
+  sum_ += sum;
+  return true;
+}
+
 HistogramSnapshot Histogram::Snapshot() const {
   HistogramSnapshot snapshot;
   SnapshotTo(&snapshot);

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "metrics/buckets.h"
@@ -31,6 +32,10 @@ class Histogram {
 
   // Counts `value` in the first bucket whose bound is not below it. False, and nothing counted, for NaN.
   bool Observe(double value) noexcept;
+
+  // Adds what another process counted with the same bounds: `counts` per bucket, +Inf last, not cumulative. False, and
+  // nothing added, when their number is wrong.
+  bool Merge(std::span<const uint64_t> counts, double sum) noexcept;
 
   HistogramSnapshot Snapshot() const;
   // The same into a snapshot whose memory is reused.

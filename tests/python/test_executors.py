@@ -15,6 +15,8 @@ import time
 import numpy as np
 import pytest
 import workflow as wf
+from conftest import samples
+from workflow import metrics
 from workflow.errors import SkippedError, TaskError
 
 EXECUTORS = ["inline", "threads", "processes", "async"]
@@ -206,6 +208,31 @@ def test_tasks_run_in_other_processes_and_at_most_as_many_as_workers():
 def test_four_workers_with_a_hundred_tasks_each_are_counted_exactly(observed):
     run(lambda: square.map(range(400)), "processes", workers=4)
     assert observed.count("square", "success", "body") == 400
+
+
+ROWS = metrics.Counter("test_rows", "Rows seen by workers.", ["kind"])
+SIZES = metrics.Histogram("test_sizes", "Sizes seen by workers.", buckets=[1, 10])
+
+
+@wf.profile
+def helper(x):
+    return x
+
+
+@wf.task
+def count_rows(n):
+    ROWS.labels("even" if n % 2 == 0 else "odd").inc(n)
+    SIZES.observe(n)
+    return helper(n)
+
+
+def test_metrics_of_the_user_counted_in_workers_reach_the_owner_exactly(observed):
+    run(lambda: count_rows.map(range(20)), "processes", workers=3)
+    assert {labels["kind"]: float(value) for labels, value in samples("test_rows_total")} == {"even": 90, "odd": 100}
+    page = metrics.generate_latest().decode()
+    assert 'test_sizes_bucket{le="10.0"} 11\n' in page
+    assert "test_sizes_count 20\n" in page
+    assert observed.count("helper", "success", "body") == 20
 
 
 def test_an_array_survives_the_way_there_and_back():
