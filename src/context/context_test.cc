@@ -18,9 +18,6 @@
 namespace wf::context {
 namespace {
 
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-
 Position MakePosition(uint64_t attempt) { return {base::RunId::Make(), attempt, attempt * 2, attempt * 3}; }
 
 // This process's page, read as a sampler would.

@@ -78,8 +78,9 @@ Result<PageAddress> FindPage(std::string_view maps) {
     if (!line.ends_with(name)) continue;
     PageAddress found;
     uint64_t end = 0;
-    const char* const last = line.data() + line.size();
-    const auto start = std::from_chars(line.data(), last, found.address, 16);
+    const char* const first = line.data();
+    const char* const last = first + line.size();
+    const auto start = std::from_chars(first, last, found.address, 16);
     if (start.ec != std::errc() || start.ptr == last || *start.ptr != '-') continue;
     const auto stop = std::from_chars(start.ptr + 1, last, end, 16);
     if (stop.ec != std::errc() || end < found.address + sizeof(PageHeader)) continue;

@@ -13,7 +13,6 @@ namespace wf::store {
 namespace {
 
 using ::testing::ElementsAreArray;
-using ::testing::HasSubstr;
 
 Column Ints(Encoding encoding, std::vector<int64_t> values) { return {encoding, std::move(values), {}}; }
 Column Doubles(std::vector<double> values) { return {Encoding::kDouble, {}, std::move(values)}; }

@@ -12,7 +12,6 @@
 namespace wf::store {
 namespace {
 
-using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
 // Puts a row every millisecond for ever. Tells `pipe` each second how many rows it had put a second before.

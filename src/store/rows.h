@@ -2,6 +2,7 @@
 #ifndef WF_STORE_ROWS_H_
 #define WF_STORE_ROWS_H_
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -63,6 +64,13 @@ Status UpdateRun(Database& database, int64_t run_no, const profile::Run& run);
 // A 16-byte id as a blob; the view lives as long as the id.
 inline std::string_view BlobOf(const base::RunId& id) {
   return {reinterpret_cast<const char*>(id.bytes.data()), id.bytes.size()};
+}
+
+// The id in a blob of 16 bytes; nil for any other length.
+inline base::RunId RunIdOf(std::string_view blob) {
+  base::RunId id;
+  if (blob.size() == id.bytes.size()) std::copy(blob.begin(), blob.end(), id.bytes.begin());
+  return id;
 }
 
 }  // namespace wf::store

@@ -1,5 +1,4 @@
 // The run's own row with its tags and params.
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
@@ -58,8 +57,7 @@ RunRow ReadRunRow(const Statement& row) {
   RunRow out;
   profile::Run& run = out.run;
   out.run_no = row.Int(0);
-  const std::string_view id = row.Blob(1);
-  std::copy_n(id.data(), std::min(id.size(), run.id.bytes.size()), reinterpret_cast<char*>(run.id.bytes.data()));
+  run.id = RunIdOf(row.Blob(1));
   run.kind = row.Int(2) >= 0 && row.Int(2) <= 2 ? static_cast<profile::RunKind>(row.Int(2)) : profile::RunKind::kRun;
   run.workflow = row.Text(3);
   run.file = row.Text(4);

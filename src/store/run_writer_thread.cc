@@ -27,7 +27,7 @@ RunWriterThread::RunWriterThread(RunsDbWriter runs, RunFileWriter file, base::Ru
 RunWriterThread::~RunWriterThread() {
   if (IsForkedChild()) {
     // The thread and the locks on the files are the parent's: closing them here could damage what it writes.
-    (void)disk_.release();
+    [[maybe_unused]] Disk* const left_alone = disk_.release();
     thread_.detach();
     return;
   }

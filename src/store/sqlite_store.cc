@@ -77,11 +77,10 @@ Result<base::RunId> SqliteStore::ResolveTag(std::string_view tag) {
   select->Bind(1, tag.substr(0, equals)).Bind(2, tag.substr(equals + 1));
   const Result<bool> row = select->Step();
   if (!row.ok()) return row.status();
-  base::RunId id;
-  if (!*row || select->Blob(0).size() != id.bytes.size()) {
+  const base::RunId id = *row ? RunIdOf(select->Blob(0)) : base::RunId();
+  if (id.IsNil()) {
     return Status(Code::kNotFound, fmt::format("no run in {} has the tag {} (see `wf runs`)", folder_.string(), tag));
   }
-  std::copy_n(select->Blob(0).data(), id.bytes.size(), reinterpret_cast<char*>(id.bytes.data()));
   return id;
 }
 
@@ -93,8 +92,7 @@ Result<base::RunId> SqliteStore::Resolve(std::string_view text) {
   Result<bool> row = select->Step();
   for (; row.ok() && *row; row = select->Step()) {
     RunName& run = runs.emplace_back();
-    const std::string_view id = select->Blob(0);
-    std::copy_n(id.data(), std::min(id.size(), run.id.bytes.size()), reinterpret_cast<char*>(run.id.bytes.data()));
+    run.id = RunIdOf(select->Blob(0));
     run.workflow = select->Text(1);
   }
   if (!row.ok()) return row.status();
