@@ -217,7 +217,7 @@ std::vector<std::string> RedactArgv(const std::vector<std::string>& argv) {
       hide_next = false;
       continue;
     }
-    const bool is_bare_option = argument.starts_with("-") && argument.find('=') == std::string::npos;
+    const bool is_bare_option = argument.starts_with('-') && argument.find('=') == std::string::npos;
     hide_next = is_bare_option && IsSecretName(argument);
     const size_t equals = argument.find('=');
     // The whole rest of the argument is the value, spaces included.

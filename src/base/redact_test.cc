@@ -7,8 +7,6 @@ namespace wf::base {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 TEST(Redact, SecretNamesAreFoundInEveryStyle) {
   for (const char* name : {"password", "DB_PASSWORD", "dbPassword", "passwd", "client-secret", "token", "hf_token",

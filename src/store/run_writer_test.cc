@@ -255,13 +255,8 @@ TEST(RunWriter, TheWriterWorksOnAfterItsStoreIsGone) {
   EXPECT_THAT(Loaded(*OpenStore(folder / ".wf", Access::kRead), run.id).nodes, SizeIs(1));
 }
 
-TEST(RunWriter, AForkedChildThatDropsTheWriterDoesNotDisturbTheParent) {
-  const TempFolder folder;
-  const auto store = OpenStore(folder / ".wf");
-  const profile::Run run = MakeRun();
-  auto writer = Begin(*store, run);
-  writer->PutTask(MakeTask(1, "load"));
-  ASSERT_TRUE(IsOk(writer->Flush()));
+// 0 when the child was refused and could drop its copy of the writer.
+int DropWriterInChild(std::unique_ptr<RunWriter>& writer) {
   const pid_t pid = fork();
   if (pid == 0) {
     const bool is_refused = !writer->Flush().ok() && !writer->Close().ok();
@@ -269,11 +264,27 @@ TEST(RunWriter, AForkedChildThatDropsTheWriterDoesNotDisturbTheParent) {
     _exit(is_refused ? 0 : 1);
   }
   int status = -1;
-  ASSERT_EQ(waitpid(pid, &status, 0), pid);
-  EXPECT_EQ(status, 0);
-  writer->PutNode(MakeNode(1));
+  EXPECT_EQ(waitpid(pid, &status, 0), pid);
+  return status;
+}
+
+TEST(RunWriter, AForkedChildThatDropsTheWriterDoesNotDisturbTheParent) {
+  const TempFolder folder;
+  const auto store = OpenStore(folder / ".wf");
+  const profile::Run run = MakeRun();
+  auto writer = Begin(*store, run);
+  writer->PutTask(MakeTask(1, "load"));
+  // At many moments: once the writer's thread waits, once it works.
+  for (uint64_t id = 1; id <= 30; ++id) {
+    writer->PutNode(MakeNode(id));
+    if (id % 3 == 0) {
+      ASSERT_TRUE(IsOk(writer->Flush()));
+    }
+    if (id % 5 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    ASSERT_EQ(DropWriterInChild(writer), 0);
+  }
   ASSERT_TRUE(IsOk(writer->Flush()));
-  EXPECT_THAT(Loaded(*store, run.id).nodes, SizeIs(1));
+  EXPECT_THAT(Loaded(*store, run.id).nodes, SizeIs(30));
   EXPECT_EQ(Loaded(*store, run.id).run.state, base::RunState::kRunning);
 }
 

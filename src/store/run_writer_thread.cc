@@ -24,14 +24,10 @@ RunWriterThread::RunWriterThread(RunsDbWriter runs, RunFileWriter file, base::Ru
       run_state_(state),
       thread_([this] { Loop(); }) {}
 
-RunWriterThread::~RunWriterThread() {
-  if (IsForkedChild()) {
-    // The thread and the locks on the files are the parent's: closing them here could damage what it writes.
-    [[maybe_unused]] Disk* const left_alone = disk_.release();
-    thread_.detach();
-    return;
-  }
-  (void)Close();
+void RunWriterThread::operator delete(RunWriterThread* self, std::destroying_delete_t) {
+  if (self->IsForkedChild()) return;
+  self->~RunWriterThread();
+  ::operator delete(self, sizeof(RunWriterThread));
 }
 
 bool RunWriterThread::IsForkedChild() const { return getpid() != owner_pid_; }

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <string>
 #include <thread>
 #include <vector>
@@ -22,7 +23,10 @@ class RunWriterThread final : public RunWriter {
  public:
   // The thread starts here. `state`: that of the run's row as it was inserted.
   RunWriterThread(RunsDbWriter runs, RunFileWriter file, base::RunState state);
-  ~RunWriterThread() override;
+  ~RunWriterThread() override { (void)Close(); }
+  // In a forked child the object is left as it lies: its thread is not there, another thread may have been at work on
+  // the members, and closing the files would disturb what the parent writes.
+  static void operator delete(RunWriterThread* self, std::destroying_delete_t);
   RunWriterThread(const RunWriterThread&) = delete;
   RunWriterThread& operator=(const RunWriterThread&) = delete;
 
