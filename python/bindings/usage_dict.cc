@@ -10,7 +10,7 @@ struct Field {
   profile::Figure profile::Usage::* member;
 };
 
-constexpr std::array<Field, 11> kFields{{
+constexpr std::array<Field, 12> kFields{{
     {"cpu_ns", &profile::Usage::cpu_ns},
     {"memory_peak_bytes", &profile::Usage::memory_peak_bytes},
     {"read_bytes", &profile::Usage::read_bytes},
@@ -22,6 +22,7 @@ constexpr std::array<Field, 11> kFields{{
     {"gpu_memory_bytes", &profile::Usage::gpu_memory_bytes},
     {"gpu_busy_ns", &profile::Usage::gpu_busy_ns},
     {"energy_uj", &profile::Usage::energy_uj},
+    {"cpu_wait_ns", &profile::Usage::cpu_wait_ns},
 }};
 
 }  // namespace

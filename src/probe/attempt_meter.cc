@@ -141,6 +141,10 @@ void AttemptMeter::EndFull(AttemptCost* cost) {
   Remember(end, before.begun, before.open > 1, &thread);
   FillCpu(end, cost);
   FillIo(end, thread.serial == begin_thread_, cost);
+  if (thread.serial == begin_thread_ && !suspended_once_) {
+    const int64_t waited = Difference(begin_.thread_cpu_wait_ns, end.thread_cpu_wait_ns);
+    cost->usage.cpu_wait_ns = FigureOf(waited, blurred_thread_ ? Quality::kEstimated : Quality::kMeasured);
+  }
   FillMemory(end, peak_bytes, cost);
 }
 

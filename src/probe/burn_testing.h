@@ -14,6 +14,13 @@ namespace wf::probe {
 inline constexpr int64_t kMs = 1'000'000;
 inline constexpr int64_t kMiB = 1 << 20;
 
+// The thread sanitizer keeps shadow memory for each byte that is touched, which counts as resident.
+#ifdef __SANITIZE_THREAD__
+inline constexpr int64_t kMostResidentPerByte = 6;
+#else
+inline constexpr int64_t kMostResidentPerByte = 1;
+#endif
+
 inline void BurnCpu(int64_t cpu_ns) {
   const int64_t until = base::ThreadCpuNs() + cpu_ns;
   while (base::ThreadCpuNs() < until) {

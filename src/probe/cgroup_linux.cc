@@ -55,12 +55,13 @@ std::vector<std::string> FoldersUpwards(const std::string& root, const Mount& mo
   if (mount.root != "/") group = group.starts_with(mount.root) ? group.substr(mount.root.size()) : "";
   while (group.ends_with('/')) group.pop_back();
   if (group.find("/..") != std::string::npos) group.clear();
+  const std::string top = root + mount.point;
   std::vector<std::string> folders;
   while (!group.empty()) {
-    folders.push_back(root + mount.point + group);
+    folders.push_back(std::string(top).append(group));
     group.resize(group.rfind('/') == std::string::npos ? 0 : group.rfind('/'));
   }
-  folders.push_back(root + mount.point);
+  folders.push_back(top);
   return folders;
 }
 

@@ -155,9 +155,11 @@ class Polling {
 
 class PollingThread final : public GpuPoller {
  public:
-  explicit PollingThread(std::unique_ptr<Polling> polling) : polling_(std::move(polling)) {}
+  explicit PollingThread(std::unique_ptr<Polling> polling) : polling_(polling.release()) {}
+  PollingThread(const PollingThread&) = delete;
+  PollingThread& operator=(const PollingThread&) = delete;
   ~PollingThread() override {
-    if (InForkedChild()) static_cast<void>(polling_.release());  // leaked: see Polling
+    if (!InForkedChild()) delete polling_;  // else leaked: see Polling
   }
 
   void AddPid(int32_t pid) override {
@@ -174,7 +176,7 @@ class PollingThread final : public GpuPoller {
   bool InForkedChild() const { return getpid() != owner_pid_; }
 
   const pid_t owner_pid_ = getpid();
-  std::unique_ptr<Polling> polling_;
+  Polling* const polling_;  // owned
 };
 
 }  // namespace

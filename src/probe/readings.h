@@ -42,8 +42,9 @@ struct FullReading {
   int64_t service_cpu_ns = 0;          // threads of ours: RegisterServiceThread
   int64_t attempt_threads_cpu_ns = 0;  // threads that ever carried an attempt; kAbsent when there are too many to read
   // Only where the mark of peak memory cannot be reset (high_water.h).
-  int64_t max_rss_bytes = kAbsent;  // highest resident memory since the program began
-  int64_t rss_bytes = kAbsent;      // now
+  int64_t max_rss_bytes = kAbsent;       // highest resident memory since the program began
+  int64_t rss_bytes = kAbsent;           // now
+  int64_t thread_cpu_wait_ns = kAbsent;  // the calling thread was ready to run and waited for a CPU
   IoTotals thread_io;
   IoTotals process_io;
 

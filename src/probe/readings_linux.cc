@@ -55,6 +55,17 @@ IoTotals ReadThreadIo(ThreadState* thread) {
   return io;
 }
 
+// The second number of a schedstat file: time spent on a run queue, in nanoseconds (kernel's sched-stats.rst).
+int64_t ReadThreadCpuWait() {
+  const int fd = OpenProc("/proc/thread-self/schedstat");
+  char buffer[128];
+  const std::string_view text = ReadStart(fd, buffer, sizeof buffer);
+  if (fd >= 0) close(fd);
+  size_t used = 0;
+  if (ParseNumber(text, -1, &used) < 0) return kAbsent;
+  return ParseNumber(text.substr(used), kAbsent);
+}
+
 int64_t MaxRssBytes() {
   rusage usage{};
   return getrusage(RUSAGE_SELF, &usage) == 0 ? int64_t{usage.ru_maxrss} * 1024 : kAbsent;
@@ -81,6 +92,7 @@ FullReading FullReading::Now() {
   }
   reading.process_io = ReadIo(ProcessFd(&g_process.io_fd, "/proc/self/io"), OwnIo::Process());
   reading.thread_io = ReadThreadIo(&thread);
+  reading.thread_cpu_wait_ns = ReadThreadCpuWait();
   return reading;
 }
 

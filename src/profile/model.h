@@ -46,6 +46,7 @@ struct Usage {
   Figure gpu_memory_bytes;  // peak held by our processes on all GPUs
   Figure gpu_busy_ns;
   Figure energy_uj;
+  Figure cpu_wait_ns;  // its own thread was ready to run and had no CPU: the machine was busy with others
   int32_t cpus_allocated_milli = 0;  // CPUs this attempt may use, in thousandths; 0 = unknown
 
   bool operator==(const Usage&) const = default;

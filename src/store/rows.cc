@@ -22,6 +22,7 @@ constexpr std::array kFigures = {
     &Usage::gpu_memory_bytes,
     &Usage::gpu_busy_ns,
     &Usage::energy_uj,
+    &Usage::cpu_wait_ns,
 };
 constexpr int kFirstFigureColumn = 14;  // of `attempts`, from 0
 

@@ -85,6 +85,7 @@ CREATE TABLE attempts(
   gpu_memory_bytes INTEGER, gpu_memory_bytes_quality INTEGER NOT NULL,
   gpu_busy_ns INTEGER, gpu_busy_ns_quality INTEGER NOT NULL,
   energy_uj INTEGER, energy_uj_quality INTEGER NOT NULL,
+  cpu_wait_ns INTEGER, cpu_wait_ns_quality INTEGER NOT NULL,
   PRIMARY KEY(run_no, id)) STRICT, WITHOUT ROWID;
 CREATE TABLE findings(
   run_no INTEGER NOT NULL, id INTEGER NOT NULL, rule TEXT NOT NULL, task INTEGER NOT NULL, node INTEGER NOT NULL,
