@@ -27,10 +27,12 @@ Result<std::unique_ptr<RunWriter>> SqliteStore::BeginRun(const profile::Run& run
   if (!run_no.ok()) return run_no.status();
   Result<RunsDbWriter> runs = RunsDbWriter::Make(*std::move(database), *run_no);
   if (!runs.ok()) return runs.status();
-  auto writer =
-      std::make_unique<RunWriterThread>(*std::move(runs), RunFileWriter(RunFilePath(folder_, run.id)), run.state);
+  // Owned by its base from the start: GCC 12 takes a unique_ptr of the class itself, which has a delete of its own, for
+  // a mismatch of new and delete.
+  std::unique_ptr<RunWriter> writer(
+      new RunWriterThread(*std::move(runs), RunFileWriter(RunFilePath(folder_, run.id)), run.state));
   writer->PutProcess(owner);
-  return std::unique_ptr<RunWriter>(std::move(writer));
+  return writer;
 }
 
 Status SqliteStore::ReadNamed(const char* table, int64_t run_no, std::map<std::string, std::string>& out) {
