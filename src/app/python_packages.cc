@@ -99,7 +99,8 @@ Result<PythonFacts> Parse(const std::string& text, const std::string& python) {
   result.version = facts.value("version", "");
   result.workflow_version = facts.value("workflow_version", "");
   result.workflow_error = facts.value("workflow_error", "");
-  for (const auto& [name, version] : facts.value("packages", nlohmann::json::object()).items()) {
+  const nlohmann::json packages = facts.value("packages", nlohmann::json::object());  // items() does not own it
+  for (const auto& [name, version] : packages.items()) {
     if (version.is_string()) result.packages[name] = version.get<std::string>();
   }
   return result;
