@@ -8,9 +8,9 @@
 #include "api/metrics_page.h"
 #include "api/router.h"
 #include "base/version.h"
-#include "errors.h"
 #include "metrics/exposition.h"
 #include "metrics/run_families.h"
+#include "metrics_object.h"
 #include "metrics_types.h"
 #include "net/server.h"
 #include "probe/process_collector.h"
@@ -20,9 +20,9 @@ namespace nb = nanobind;
 namespace wf::bindings {
 namespace {
 
-void Check(const Status& status) {
+void Check(const Status& status, const char* error_type = "MetricsError") {
   if (status.ok()) return;
-  RaiseStatus(status);
+  RaiseFromErrors(error_type, status);
   throw nb::python_error();
 }
 
@@ -48,7 +48,7 @@ class MetricsServer {
     options.port = port;
     options.token = token;
     Result<std::unique_ptr<net::Server>> server = net::Server::Start(std::move(options), &router_);
-    Check(server.status());
+    Check(server.status(), "MetricsServerError");
     server_ = std::move(server).value();
     port_ = server_->port();
     url_ = server_->url();

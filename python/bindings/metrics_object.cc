@@ -174,6 +174,15 @@ PyObject* RaiseNoLabels(MetricObject* self) {
                       self->family->spec().name.c_str());
 }
 
+PyObject* RaiseFromErrors(const char* type, const Status& status) {
+  PyObject* module = PyImport_ImportModule("workflow.errors");
+  PyObject* error = module == nullptr ? nullptr : PyObject_GetAttrString(module, type);
+  if (error != nullptr) PyErr_SetString(error, status.message().c_str());
+  Py_XDECREF(error);
+  Py_XDECREF(module);
+  return nullptr;
+}
+
 bool ParseMetricArguments(PyObject* args, PyObject* keywords, bool with_buckets, MetricArguments* out) {
   static const char* names[] = {"name", "documentation", "labelnames", "namespace", "subsystem", "unit", nullptr};
   static const char* names_and_buckets[] = {"name",      "documentation", "labelnames", "namespace",

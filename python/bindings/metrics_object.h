@@ -35,6 +35,9 @@ bool LabelTexts(MetricObject* self, PyObject* const* args, Py_ssize_t count, std
 // Sets ValueError: this family needs .labels() first. Returns null.
 PyObject* RaiseNoLabels(MetricObject* self);
 
+// Sets workflow.errors.`type` for `status` and returns null. REQUIRES: !status.ok().
+PyObject* RaiseFromErrors(const char* type, const Status& status);
+
 // Appends a str as UTF-8; lone surrogates become what the page shows for foreign bytes. False with an exception set.
 bool Utf8Of(PyObject* text, std::string* out);
 

@@ -3,7 +3,6 @@
 #include <array>
 #include <cmath>
 
-#include "errors.h"
 #include "metrics/registry.h"
 #include "metrics/run_families.h"
 #include "metrics_object.h"
@@ -145,7 +144,8 @@ PyObject* HistogramBuckets(PyObject* object, void*) {
 // The product's own names are taken even while its families are not made yet.
 bool CheckNameIsFree(const MetricArguments& arguments) {
   if (!metrics::IsRunFamilyName(arguments.name)) return true;
-  RaiseStatus(
+  RaiseFromErrors(
+      "MetricsError",
       Status(Code::kAlreadyExists, "the metric name \"" + arguments.name +
                                        "\" belongs to Workflow's own families; choose another, or give namespace="));
   return false;
@@ -153,7 +153,7 @@ bool CheckNameIsFree(const MetricArguments& arguments) {
 
 template <class Child>
 PyObject* Wrap(PyTypeObject* type, Result<metrics::FamilyOf<Child>*> family) {
-  if (!family.ok()) return RaiseStatus(family.status());
+  if (!family.ok()) return RaiseFromErrors("MetricsError", family.status());
   std::shared_ptr<void> only;
   if ((*family)->spec().label_names.empty()) only = (*family)->With({});
   return NewMetric(type, *family, std::move(only));

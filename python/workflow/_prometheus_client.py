@@ -32,10 +32,12 @@ class WorkflowCollector:
         taken: dict[str, Any] = getattr(registry, "_names_to_collectors", {})
         described = []
         for name, text, kind, _ in core.metrics_snapshot():
+            if name.startswith("process_"):
+                continue
             names = [name, *(name + suffix for suffix in _SUFFIXES[kind])]
             if any(taken.get(each, self) is not self for each in names):
                 self._left_out.add(name)
-            elif not name.startswith("process_"):
+            else:
                 described.append(Metric(name, text, kind))
         if self._left_out:
             warnings.warn(

@@ -15,6 +15,8 @@ __all__ = [
     "DuplicateTaskError",
     "FutureUseError",
     "MapError",
+    "MetricsError",
+    "MetricsServerError",
     "ParameterError",
     "ParameterTypeError",
     "SkippedError",
@@ -68,6 +70,18 @@ class MapError(WorkflowError, ValueError):
     """The iterables of a ``.map`` cannot be zipped."""
 
     exit_code = 2
+
+
+class MetricsError(WorkflowError, ValueError):
+    """A metric or a metrics namespace is badly named, or its name is taken."""
+
+    exit_code = 2
+
+
+class MetricsServerError(WorkflowError, OSError):
+    """The metrics server cannot listen: the port is in use, or others could reach it without a token."""
+
+    exit_code = 3
 
 
 class FutureUseError(WorkflowError, TypeError):

@@ -221,7 +221,7 @@ Result<RunFamilies*> DefaultRunFamilies(RunFamiliesOptions options) {
   if (instance.families != nullptr) {
     if (instance.families->name_prefix() == options.name_prefix) return instance.families;
     return Status(
-        Code::kFailedPrecondition,
+        Code::kInvalidArgument,
         fmt::format("metrics namespace \"{}\" cannot be set: this process already counts with namespace \"{}\"; "
                     "set it once, before the first task",
                     options.name_prefix, instance.families->name_prefix()));

@@ -162,7 +162,7 @@ class RunFamilies final : private ForkAware {
 };
 
 // The families of DefaultRegistry(), made by the first call with its options and never destroyed. A later call with
-// another prefix is a FailedPrecondition: both names at once would count everything twice.
+// another prefix is an InvalidArgument: both names at once would count everything twice.
 Result<RunFamilies*> DefaultRunFamilies(RunFamiliesOptions options = {});
 // The prefix those families have; empty before they are made.
 std::string DefaultNamePrefix();
