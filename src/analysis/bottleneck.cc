@@ -157,8 +157,10 @@ Finding Judge(const TaskSummary& task, const Surroundings& surroundings, const T
                       .meanwhile = std::max(task.machine_cores_used.value_or(0), *task.cores_used),
                       .usable = surroundings.usable_cpus_milli / 1000.0};
   if (!MostlyWaits(task, cores, limits)) return JudgeBusy(task, cores, limits);
-  // CPU that is only a lower bound cannot show that a task waits: helper threads may have been busy for it.
-  if (task.cpu_ns.figure.quality != Quality::kMeasured) return Make(rule::kUnknownCpuLowerBound, task);
+  // Where attempts overlapped in a process, CPU that is not exact is a lower bound: helper threads may have been busy
+  // for this one. It cannot show that the task waits. An attempt alone in its process has no such doubt.
+  if (task.cpu_ns.figure.quality != Quality::kMeasured && task.alone < limits.alone)
+    return Make(rule::kUnknownCpuLowerBound, task);
   return JudgeWaiting(task, limits);
 }
 

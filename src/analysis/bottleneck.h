@@ -28,6 +28,7 @@ struct Thresholds {
   double idle_share = 0.15;
   double waiting_attempt = 0.5;  // cores per attempt below which attempts mostly wait
   double overlapping = 1.5;      // attempts at once, on average, from which a task counts as parallel
+  double alone = 0.99;           // from here an attempt had its process to itself (TaskSummary::alone)
   double gpu_busy_share = 0.7;
   double disk_bytes_per_s = 20.0 * 1024 * 1024;
   double network_bytes_per_s = 1.0 * 1024 * 1024;

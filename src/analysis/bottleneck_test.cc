@@ -109,9 +109,12 @@ TEST(BottleneckTest, ManyAttemptsThatEachWaitAreNotBusyCores) {
 
 TEST(BottleneckTest, LowCpuThatIsOnlyALowerBoundProvesNoWaiting) {
   TaskSummary task = TenSeconds(0.1);
+  task.alone = 0.5;
   EXPECT_EQ(RuleOf(task), rule::kWaitUnknown);
   task.cpu_ns.figure.quality = Quality::kEstimated;
   EXPECT_EQ(RuleOf(task), rule::kUnknownCpuLowerBound);
+  task.alone = 1.0;
+  EXPECT_EQ(RuleOf(task), rule::kWaitUnknown);
 }
 
 TEST(BottleneckTest, WithoutCpuFiguresItCannotBeTold) {

@@ -136,6 +136,7 @@ class Summarizer {
     if (interval.finished) walls_[interval.task].push_back(interval.wall_ns());
     if (interval.attempt->usage.cpu_ns.present()) cpu_attempt_wall_ns_[interval.task] += interval.wall_ns();
     AddUsage(interval.attempt->usage, timeline_.own_part[i], &task);
+    task.alone = std::min(task.alone, timeline_.own_part[i]);
   }
 
   void Finish(size_t t) {

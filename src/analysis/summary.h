@@ -45,6 +45,8 @@ struct TaskSummary {
   AttemptWalls attempt_walls;
   int64_t queue_ns = 0;    // ready to started, summed over nodes
   double concurrency = 0;  // attempts that ran at once, on average
+  double alone = 1;        // 1: none of its attempts overlapped with another in its process; else the smallest
+                           // part that one had of its process, as in Timeline::own_part
 
   Amount cpu_ns;
   std::optional<double> cores_used;          // CPU seconds per second of wall_ns

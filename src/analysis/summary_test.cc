@@ -82,6 +82,15 @@ TEST(SummaryTest, ASharedAmountIsDividedAmongThoseThatOverlapped) {
   EXPECT_EQ(SummaryOf(builder, "a").read_bytes.figure, (Figure{500, Quality::kShared}));
 }
 
+TEST(SummaryTest, ATaskWhoseAttemptsOverlapWithAnotherIsNotAlone) {
+  RecordForTest builder(1000);
+  builder.Call("first", 0, 100);
+  builder.Call("a", 100, 200);
+  builder.Call("b", 150, 250);
+  EXPECT_DOUBLE_EQ(SummaryOf(builder, "first").alone, 1.0);
+  EXPECT_DOUBLE_EQ(SummaryOf(builder, "a").alone, 0.75);
+}
+
 TEST(SummaryTest, AttemptsInOtherProcessesDoNotShare) {
   RecordForTest builder(1000);
   const uint32_t worker = builder.AddProcess("worker 1");

@@ -155,8 +155,11 @@ std::string RatioText(double ratio, Language language) { return Localised(ThreeD
 
 std::string Seconds(double ns, Language language) {
   const double seconds = ns / 1e9;
-  const bool tiny = seconds > 0 && seconds < 0.1;
-  return Localised(tiny ? fmt::format("{:.4f}", seconds) : ThreeDigits(seconds), language);
+  if (seconds == 0) return "0";
+  if (std::abs(seconds) >= 0.1) return Localised(ThreeDigits(seconds), language);
+  // Two significant digits: what was measured never reads as zero.
+  const int decimals = static_cast<int>(std::ceil(-std::log10(std::abs(seconds)))) + 1;
+  return Localised(fmt::format("{:.{}f}", seconds, std::min(decimals, 9)), language);
 }
 
 std::string Marked(profile::Quality quality, std::string text) {

@@ -23,7 +23,7 @@ std::string Number(double value, Language language);
 std::string Percent(double share, Language language);
 // "0.60x".
 std::string RatioText(double ratio, Language language);
-// Seconds with two to four significant digits and without a unit, for columns that carry it: "29.9", "0.004".
+// Seconds with two or three significant digits and without a unit, for columns that carry it: "29.9", "0.0052".
 std::string Seconds(double ns, Language language);
 
 // "—" when absent, "~" before an estimate, "≈" before what is shared by a group.

@@ -81,8 +81,10 @@ TEST(FormatTest, ShortenKeepsWholeLetters) {
 
 TEST(FormatTest, SecondsWithoutUnit) {
   EXPECT_EQ(Seconds(29.94e9, kEn), "29.9");
+  EXPECT_EQ(Seconds(52e6, kEn), "0.052");
   EXPECT_EQ(Seconds(4e6, kEn), "0.0040");
-  EXPECT_EQ(Seconds(0, kEn), "0.00");
+  EXPECT_EQ(Seconds(5240, kEn), "0.0000052");
+  EXPECT_EQ(Seconds(0, kEn), "0");
 }
 
 }  // namespace

@@ -28,12 +28,14 @@ struct Entry {
 
 constexpr std::array kEntries = {
     Entry{rule::kCpuOneCore,
-          {"it keeps about one core busy ({cores_used} cores used) while {idle_cores} of {usable_cores} idle. It is "
+          {"it keeps about one core busy ({cores_used} cores used) while {idle_cores:cores} of {usable_cores:cores} "
+           "idle. It is "
            "bound by the CPU and runs on one core.",
            "vectorised batches: work on whole arrays (NumPy, torch) instead of a loop over items in Python\n"
            "parallel workers: split the work and run the parts at once, with task.map and --executor processes, or "
            "with a ThreadPoolExecutor where the work is done by libraries that release the GIL"},
-          {"elle occupe environ un cœur ({cores_used} cœurs utilisés) tandis que {idle_cores} sur {usable_cores} sont "
+          {"elle occupe environ un cœur ({cores_used} cœurs utilisés) tandis que {idle_cores:cores} sur "
+           "{usable_cores:cores} sont "
            "inactifs. Elle est limitée par le CPU et n'utilise qu'un cœur.",
            "traitement vectorisé par lots : travailler sur des tableaux entiers (NumPy, torch) plutôt que dans une "
            "boucle Python\n"
@@ -41,33 +43,37 @@ constexpr std::array kEntries = {
            "ThreadPoolExecutor si les bibliothèques libèrent le GIL"}},
     Entry{rule::kCpuOneCoreShared,
           {"{concurrency} of its attempts run at once, but together they keep only about one core busy ({cores_used} "
-           "cores used) while {idle_cores} of {usable_cores} idle. Threads of one Python process that wait for the GIL "
+           "cores used) while {idle_cores:cores} of {usable_cores:cores} idle. Threads of one Python process that wait "
+           "for the GIL "
            "look like this.",
            "--executor processes, so that attempts do not share one GIL\n"
            "vectorised batches: libraries such as NumPy and torch release the GIL while they work"},
           {"{concurrency} essais s'exécutent en même temps, mais n'occupent ensemble qu'environ un cœur ({cores_used} "
-           "cœurs utilisés) tandis que {idle_cores} sur {usable_cores} sont inactifs. C'est l'allure de threads d'un "
+           "cœurs utilisés) tandis que {idle_cores:cores} sur {usable_cores:cores} sont inactifs. C'est l'allure de "
+           "threads d'un "
            "même processus Python qui attendent le GIL.",
            "--executor processes, pour que les essais ne partagent pas un même GIL\n"
            "traitement vectorisé par lots : NumPy et torch libèrent le GIL pendant leurs calculs"}},
     Entry{rule::kCpuSomeCores,
-          {"it is bound by the CPU: {cores_used} cores used while {idle_cores} of {usable_cores} idle.",
+          {"it is bound by the CPU: {cores_used} cores used while {idle_cores:cores} of {usable_cores:cores} idle.",
            "more workers: --workers, or smaller and more parts in task.map\n"
            "less work per item: vectorised batches"},
-          {"elle est limitée par le CPU : {cores_used} cœurs utilisés tandis que {idle_cores} sur {usable_cores} sont "
+          {"elle est limitée par le CPU : {cores_used} cœurs utilisés tandis que {idle_cores:cores} sur "
+           "{usable_cores:cores} sont "
            "inactifs.",
            "davantage de workers : --workers, ou des parties plus petites et plus nombreuses dans task.map\n"
            "moins de travail par élément : traitement vectorisé par lots"}},
-    Entry{rule::kCpuAllCores,
-          {"it is bound by the CPU and no core is left: {machine_cores_used} of {usable_cores} cores were busy "
-           "meanwhile, "
-           "{cores_used} of them for this task.",
-           "less work: vectorised batches, a better algorithm, results that are computed once\n"
-           "more cores; more workers on these would not help"},
-          {"elle est limitée par le CPU et aucun cœur n'est libre : {machine_cores_used} cœurs sur {usable_cores} "
-           "étaient occupés, dont {cores_used} par cette tâche.",
-           "moins de travail : traitement vectorisé par lots, meilleur algorithme, résultats calculés une seule fois\n"
-           "plus de cœurs ; davantage de workers sur ceux-ci n'aiderait pas"}},
+    Entry{
+        rule::kCpuAllCores,
+        {"it is bound by the CPU and no core is left: {machine_cores_used} of {usable_cores:cores} cores were busy "
+         "meanwhile, "
+         "{cores_used} of them for this task.",
+         "less work: vectorised batches, a better algorithm, results that are computed once\n"
+         "more cores; more workers on these would not help"},
+        {"elle est limitée par le CPU et aucun cœur n'est libre : {machine_cores_used} cœurs sur {usable_cores:cores} "
+         "étaient occupés, dont {cores_used} par cette tâche.",
+         "moins de travail : traitement vectorisé par lots, meilleur algorithme, résultats calculés une seule fois\n"
+         "plus de cœurs ; davantage de workers sur ceux-ci n'aiderait pas"}},
     Entry{rule::kCpuBusy,
           {"it is bound by the CPU: {cores_used} cores used. Whether others were idle cannot be told, because the run "
            "does not say how many it could use.",
@@ -183,8 +189,8 @@ std::string InUnit(double value, std::string_view unit, Language language) {
   if (unit == "rate") return Bytes(value, language) + "/s";
   if (unit == "percent") return Percent(value, language);
   if (unit == "count") return fmt::format("{:.0f}", value);
-  // Whole numbers of cores are read as such: "7 of 8".
-  if (std::abs(value - std::round(value)) < 0.005) return fmt::format("{:.0f}", value);
+  // A whole number of cores is read as such: "7 of 8".
+  if (unit == "cores" && std::abs(value - std::round(value)) < 0.005) return fmt::format("{:.0f}", value);
   return Number(value, language);
 }
 

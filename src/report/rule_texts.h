@@ -20,8 +20,8 @@ struct RuleText {
 RuleText TextOf(const analysis::Finding& finding, Language language);
 
 // Fills a template: "{cores_used}" is a number, "{wall_ns:time}", "{x:bytes}", "{x:rate}" (bytes per second),
-// "{x:percent}", "{x:count}" are figures in units; "{absent}" lists what was missing. A part in [brackets] is left out
-// when a figure in it is absent. Exposed for its test.
+// "{x:percent}", "{x:count}", "{x:cores}" are figures in units; "{absent}" lists what was missing. A part in [brackets]
+// is left out when a figure in it is absent. Exposed for its test.
 std::string Fill(std::string_view text, const analysis::Finding& finding, Language language);
 
 }  // namespace wf::report

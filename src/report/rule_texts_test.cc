@@ -86,9 +86,9 @@ TEST(RuleTextsTest, ARuleOfANewerVersionIsShownAsItsFigures) {
 TEST(FillTest, UnitsAndOptionalParts) {
   Finding finding;
   finding.figures = {{"t", 1.5e9}, {"b", 2048}, {"p", 0.5}, {"n", 7.0}, {"x", 0.987}};
-  EXPECT_EQ(Fill("{t:time} {b:bytes} {b:rate} {p:percent} {n} {x}", finding, Language::kEnglish),
-            "1.50 s 2.00 KiB 2.00 KiB/s 50 % 7 0.99");
-  EXPECT_EQ(Fill("a[ and {missing:time}] b[ and {n}]", finding, Language::kEnglish), "a b and 7");
+  EXPECT_EQ(Fill("{t:time} {b:bytes} {b:rate} {p:percent} {n:cores} {n} {x}", finding, Language::kEnglish),
+            "1.50 s 2.00 KiB 2.00 KiB/s 50 % 7 7.00 0.99");
+  EXPECT_EQ(Fill("a[ and {missing:time}] b[ and {n}]", finding, Language::kEnglish), "a b and 7.00");
   EXPECT_EQ(Fill("{missing}", finding, Language::kEnglish), "—");
 }
 

@@ -163,10 +163,15 @@ std::string OthersText(const RunReport& report, const Style& style) {
 std::string AbsentText(const RunReport& report, const Style& style) {
   if (report.absent.empty()) return "";
   std::string result = fmt::format("\n{}:\n", Say(Phrase::kNotMeasured, style.language));
+  std::vector<std::pair<std::string, std::string>> by_reason;  // reason -> names; each reason once
   for (const AbsentFigure& figure : report.absent) {
-    const std::string name(FigureName(figure.id, style.language));
-    result +=
-        Wrapped(figure.reason.empty() ? name : fmt::format("{}: {}", name, figure.reason), "  ", "    ", style.width);
+    auto same =
+        std::find_if(by_reason.begin(), by_reason.end(), [&](const auto& r) { return r.first == figure.reason; });
+    if (same == by_reason.end()) same = by_reason.insert(same, {figure.reason, ""});
+    same->second += fmt::format("{}{}", same->second.empty() ? "" : ", ", FigureName(figure.id, style.language));
+  }
+  for (const auto& [reason, names] : by_reason) {
+    result += Wrapped(reason.empty() ? names : fmt::format("{}: {}", names, reason), "  ", "    ", style.width);
   }
   return result;
 }
