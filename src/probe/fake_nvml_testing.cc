@@ -2,7 +2,6 @@
 // nvml_linux.cc so that one checks the other.
 #include "probe/fake_nvml_testing.h"
 
-#include <cstdint>
 #include <cstring>
 #include <mutex>
 
@@ -10,6 +9,7 @@ namespace {
 
 std::mutex g_mutex;
 wf::probe::FakeNvml g_state;
+char g_devices[16];  // their addresses are the handles
 
 }  // namespace
 
@@ -36,7 +36,8 @@ int nvmlDeviceGetCount_v2(unsigned* count) {
   return 0;
 }
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
-  *device = reinterpret_cast<void*>(static_cast<uintptr_t>(index + 1));
+  if (index >= sizeof g_devices) return 2;  // INVALID_ARGUMENT
+  *device = &g_devices[index];
   return 0;
 }
 int nvmlDeviceGetName(void*, char* text, unsigned size) {
@@ -54,7 +55,7 @@ int nvmlDeviceGetMemoryInfo(void*, unsigned long long* memory) {
 // Bytes 0-3 pid, 8-15 memory, 16-19 GPU instance, 20-23 compute instance. The processes are all on the first device.
 int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count, unsigned char* infos) {
   std::lock_guard lock(g_mutex);
-  const unsigned wanted = reinterpret_cast<uintptr_t>(device) == 1 ? g_state.process_count : 0;
+  const unsigned wanted = device == &g_devices[0] ? g_state.process_count : 0;
   const unsigned capacity = *count;
   *count = wanted;
   if (wanted > capacity) return 7;  // INSUFFICIENT_SIZE
