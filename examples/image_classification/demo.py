@@ -213,7 +213,7 @@ class Demo:
         title("Summary")
         text = (
             f"The slow pipeline took {times.run_before:.1f} s, {times.task_before:.1f} s of it in {FIXED_TASK}, a "
-            f"Python loop that keeps one core busy. In batches, on threads, with {available_backends()[0]}, this task "
+            f"Python loop over pixels. In batches, on threads, with {available_backends()[0]}, this task "
             f"takes {times.task_after:.1f} s and the pipeline {times.run_after:.1f} s, {times.ratio:.2f} of before; "
             f"the published case that it follows went from 45 to 27 minutes, 0.60. The pictures are in {self.images}, "
             f"the runs in {self.store}:"
