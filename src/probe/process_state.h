@@ -5,6 +5,7 @@
 #ifndef WF_PROBE_PROCESS_STATE_H_
 #define WF_PROBE_PROCESS_STATE_H_
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 
@@ -49,7 +50,7 @@ struct ThreadState {
   uint64_t generation = 0;  // of the process when this was set up
   uint64_t serial = 0;      // unique in the process; threads' addresses are reused
   int slot = -1;
-  int io_fd = ProcessState::kUnopened;
+  std::array<int, kThreadFiles> fds = {ProcessState::kUnopened, ProcessState::kUnopened};
   ThreadRole role = ThreadRole::kNone;
   bool ended = false;  // the thread's destructors have run
   // The last full reading on this thread that may serve as a begin reading, and what has happened since.

@@ -60,7 +60,7 @@ ThreadState& CurrentThread() {
 void ListThread(ThreadState* thread, ThreadRole role) {
   if (thread->role == role || thread->ended) return;
   g_process.threads.Retire(thread->slot);
-  thread->io_fd = ProcessState::kUnopened;  // Retire closed it
+  thread->fds.fill(ProcessState::kUnopened);  // Retire closed them
   thread->role = role;
   thread->slot = g_process.threads.Add(role);
 }

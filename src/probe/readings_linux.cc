@@ -2,6 +2,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "probe/own_io.h"
 #include "probe/proc_text.h"
 #include "probe/process_state.h"
@@ -38,32 +39,37 @@ IoTotals ReadIo(int fd, const OwnIoTotals& own) {
   return io;
 }
 
-// Each listed thread keeps its file open, up to a number that leaves the program its descriptors.
-IoTotals ReadThreadIo(ThreadState* thread) {
-  constexpr int kMostKeptFds = 64;
-  constexpr const char* kPath = "/proc/thread-self/io";
-  if (thread->slot >= 0 && thread->slot < kMostKeptFds) {
-    if (thread->io_fd == ProcessState::kUnopened) {
-      thread->io_fd = OpenProc(kPath);
-      g_process.threads.KeepIoFd(thread->slot, thread->io_fd);
+// Gives `use` an open file of this thread. Each listed thread keeps its files open, up to a number that leaves the
+// program its descriptors.
+template <typename Use>
+auto WithThreadFile(ThreadState* thread, ThreadFile file, const char* path, const Use& use) {
+  constexpr int kMostKeepers = 64;
+  if (thread->slot >= 0 && thread->slot < kMostKeepers) {
+    int& kept = thread->fds[static_cast<size_t>(file)];
+    if (kept == ProcessState::kUnopened) {
+      kept = OpenProc(path);
+      g_process.threads.KeepFd(thread->slot, file, kept);
     }
-    return ReadIo(thread->io_fd, OwnIo::thread);
+    return use(kept);
   }
-  const int fd = OpenProc(kPath);
-  const IoTotals io = ReadIo(fd, OwnIo::thread);
-  if (fd >= 0) close(fd);
-  return io;
+  const base::Fd fd(OpenProc(path));
+  return use(fd.get());
+}
+
+IoTotals ReadThreadIo(ThreadState* thread) {
+  return WithThreadFile(thread, ThreadFile::kIo, "/proc/thread-self/io",
+                        [](int fd) { return ReadIo(fd, OwnIo::thread); });
 }
 
 // The second number of a schedstat file: time spent on a run queue, in nanoseconds (kernel's sched-stats.rst).
-int64_t ReadThreadCpuWait() {
-  const int fd = OpenProc("/proc/thread-self/schedstat");
-  char buffer[128];
-  const std::string_view text = ReadStart(fd, buffer, sizeof buffer);
-  if (fd >= 0) close(fd);
-  size_t used = 0;
-  if (ParseNumber(text, -1, &used) < 0) return kAbsent;
-  return ParseNumber(text.substr(used), kAbsent);
+int64_t ReadThreadCpuWait(ThreadState* thread) {
+  return WithThreadFile(thread, ThreadFile::kSchedstat, "/proc/thread-self/schedstat", [](int fd) {
+    char buffer[128];
+    const std::string_view text = ReadStart(fd, buffer, sizeof buffer);
+    size_t used = 0;
+    if (ParseNumber(text, -1, &used) < 0) return kAbsent;
+    return ParseNumber(text.substr(used), kAbsent);
+  });
 }
 
 int64_t MaxRssBytes() {
@@ -92,7 +98,7 @@ FullReading FullReading::Now() {
   }
   reading.process_io = ReadIo(ProcessFd(&g_process.io_fd, "/proc/self/io"), OwnIo::Process());
   reading.thread_io = ReadThreadIo(&thread);
-  reading.thread_cpu_wait_ns = ReadThreadCpuWait();
+  reading.thread_cpu_wait_ns = ReadThreadCpuWait(&thread);
   return reading;
 }
 

@@ -24,7 +24,8 @@ std::vector<std::string> OpenProcFiles() {
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
     std::error_code error;
     const std::string target = std::filesystem::read_symlink(entry.path(), error).string();
-    if (target.starts_with("/proc/") && target.ends_with("/io")) found.push_back(target);
+    if (target.starts_with("/proc/") && (target.ends_with("/io") || target.ends_with("/schedstat")))
+      found.push_back(target);
   }
   return found;
 }

@@ -9,12 +9,17 @@
 #include <time.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
 
 namespace wf::probe {
 
 enum class ThreadRole : uint8_t { kNone, kAttempt, kService };
+
+// The files of one thread that readings keep open.
+enum class ThreadFile : uint8_t { kIo, kSchedstat };
+inline constexpr size_t kThreadFiles = 2;
 
 class ThreadRegistry {
  public:
@@ -36,8 +41,8 @@ class ThreadRegistry {
   void Retire(int slot);
   Sums Read();
 
-  // The open /proc/<…>/io of the thread in `slot`, kept here so that a forked child can close it.
-  void KeepIoFd(int slot, int fd);
+  // An open /proc file of the thread in `slot`, kept here so that Retire and a forked child can close it.
+  void KeepFd(int slot, ThreadFile file, int fd);
 
   void ResetInChild();
 
@@ -46,7 +51,7 @@ class ThreadRegistry {
     ThreadRole role = ThreadRole::kNone;
     clockid_t clock = 0;
     int64_t base_ns = 0;
-    int io_fd = -1;
+    std::array<int, kThreadFiles> fds = {-1, -1};
   };
 
   std::mutex mutex_;

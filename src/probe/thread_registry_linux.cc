@@ -7,6 +7,15 @@
 #include "probe/thread_registry.h"
 
 namespace wf::probe {
+namespace {
+
+void CloseAll(const std::array<int, kThreadFiles>& fds) {
+  for (const int fd : fds) {
+    if (fd >= 0) close(fd);
+  }
+}
+
+}  // namespace
 
 int ThreadRegistry::Add(ThreadRole role) {
   clockid_t clock = 0;
@@ -15,7 +24,7 @@ int ThreadRegistry::Add(ThreadRole role) {
   for (int i = 0; i < kSlots; ++i) {
     Slot& slot = slots_[static_cast<size_t>(i)];
     if (slot.role != ThreadRole::kNone) continue;
-    slot = {role, clock, base::ThreadCpuNs(), -1};
+    slot = {role, clock, base::ThreadCpuNs(), {-1, -1}};
     used_ = std::max(used_, i + 1);
     attempt_threads_ += role == ThreadRole::kAttempt ? 1 : 0;
     return i;
@@ -34,7 +43,7 @@ void ThreadRegistry::Retire(int index) {
     retired_attempts_ns_ += used_ns;
     --attempt_threads_;
   }
-  if (slot.io_fd >= 0) close(slot.io_fd);
+  CloseAll(slot.fds);
   slot = Slot{};
   while (used_ > 0 && slots_[static_cast<size_t>(used_ - 1)].role == ThreadRole::kNone) --used_;
 }
@@ -55,15 +64,13 @@ ThreadRegistry::Sums ThreadRegistry::Read() {
   return sums;
 }
 
-void ThreadRegistry::KeepIoFd(int slot, int fd) {
+void ThreadRegistry::KeepFd(int slot, ThreadFile file, int fd) {
   std::lock_guard lock(mutex_);
-  slots_[static_cast<size_t>(slot)].io_fd = fd;
+  slots_[static_cast<size_t>(slot)].fds[static_cast<size_t>(file)] = fd;
 }
 
 void ThreadRegistry::ResetInChild() {
-  for (Slot& slot : slots_) {
-    if (slot.io_fd >= 0) close(slot.io_fd);
-  }
+  for (const Slot& slot : slots_) CloseAll(slot.fds);
   new (this) ThreadRegistry();  // the mutex may have been held by a thread that no longer exists
 }
 
