@@ -154,8 +154,6 @@ TEST(Context, ForkedChildHasAPageOfItsOwnAndLeavesTheParentsAlone) {
                                     inherited.generation == generation + 1 && inherited.threads[0].tid == gettid() &&
                                     inherited.threads[0].attempt == 7;
               Current().Set(MakePosition(99));
-              std::thread in_child([] { Current().Set(MakePosition(98)); });
-              in_child.join();
               // A grandchild too.
               return is_alone && InChild([&] { return ReadOwnPage().generation == generation + 2; }) == 0;
             }),
@@ -167,6 +165,23 @@ TEST(Context, ForkedChildHasAPageOfItsOwnAndLeavesTheParentsAlone) {
   EXPECT_EQ(mine.pid, getpid());
   stop = true;
   other.join();
+}
+
+TEST(Context, ThreadsOfAForkedChildAreOnItsPageOnly) {
+  const Scope scope(MakePosition(7));
+  EXPECT_EQ(InChild([] {
+              bool is_seen = false;
+              std::thread thread([&] {
+                const Scope inner(MakePosition(8));
+                const Snapshot snapshot = ReadOwnPage();
+                const ThreadEntry* const entry = EntryOf(snapshot, gettid());
+                is_seen = snapshot.threads.size() == 2 && entry != nullptr && entry->attempt == 8;
+              });
+              thread.join();
+              return is_seen;
+            }),
+            0);
+  EXPECT_EQ(ReadOwnPage().threads.size(), 1U);
 }
 
 TEST(Context, CopiesMadeDuringWritesNeverMixTwoAttempts) {

@@ -39,6 +39,7 @@ TEST(Crash, AKilledOwnerLosesAtMostASecondAndItsRunReadsAsLost) {
     ASSERT_EQ(::pipe(pipe), 0);
     const pid_t pid = fork();
     if (pid == 0) WriteUntilKilled(folder / ".wf", run, pipe[1]);
+    close(pipe[1]);  // so that a child that fails ends the wait
     uint64_t put = 0;
     ASSERT_EQ(read(pipe[0], &put, sizeof(put)), static_cast<ssize_t>(sizeof(put)));
     std::this_thread::sleep_for(std::chrono::milliseconds(1200 + 77 * round));
@@ -62,7 +63,6 @@ TEST(Crash, AKilledOwnerLosesAtMostASecondAndItsRunReadsAsLost) {
     }
     EXPECT_TRUE(IsOk(OpenStore(folder / ".wf")->Remove(run.id)));
     close(pipe[0]);
-    close(pipe[1]);
   }
 }
 

@@ -26,6 +26,7 @@ class RunWriterThread final : public RunWriter {
   ~RunWriterThread() override { (void)Close(); }
   // In a forked child the object is left as it lies: its thread is not there, another thread may have been at work on
   // the members, and closing the files would disturb what the parent writes.
+  static void* operator new(size_t size) { return ::operator new(size); }  // its pair, or GCC sees a mismatch
   static void operator delete(RunWriterThread* self, std::destroying_delete_t);
   RunWriterThread(const RunWriterThread&) = delete;
   RunWriterThread& operator=(const RunWriterThread&) = delete;

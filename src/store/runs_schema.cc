@@ -85,7 +85,6 @@ CREATE TABLE attempts(
   gpu_memory_bytes INTEGER, gpu_memory_bytes_quality INTEGER NOT NULL,
   gpu_busy_ns INTEGER, gpu_busy_ns_quality INTEGER NOT NULL,
   energy_uj INTEGER, energy_uj_quality INTEGER NOT NULL,
-  cpu_wait_ns INTEGER, cpu_wait_ns_quality INTEGER NOT NULL,
   PRIMARY KEY(run_no, id)) STRICT, WITHOUT ROWID;
 CREATE TABLE findings(
   run_no INTEGER NOT NULL, id INTEGER NOT NULL, rule TEXT NOT NULL, task INTEGER NOT NULL, node INTEGER NOT NULL,
@@ -106,7 +105,13 @@ UPDATE runs SET node_count = (SELECT count(*) FROM nodes WHERE nodes.run_no = ru
                 failed_nodes = (SELECT count(*) FROM nodes WHERE nodes.run_no = runs.run_no AND state = 4);
 )sql";
 
-constexpr std::array kSteps{Migration{1, kStep1}, Migration{2, kStep2}};
+// One more figure of an attempt. (A change of the model is a step here, never an edit of one above.)
+constexpr const char* kStep3 = R"sql(
+ALTER TABLE attempts ADD COLUMN cpu_wait_ns INTEGER;
+ALTER TABLE attempts ADD COLUMN cpu_wait_ns_quality INTEGER NOT NULL DEFAULT 0;
+)sql";
+
+constexpr std::array kSteps{Migration{1, kStep1}, Migration{2, kStep2}, Migration{3, kStep3}};
 
 }  // namespace
 

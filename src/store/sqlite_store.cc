@@ -27,10 +27,8 @@ Result<std::unique_ptr<RunWriter>> SqliteStore::BeginRun(const profile::Run& run
   if (!run_no.ok()) return run_no.status();
   Result<RunsDbWriter> runs = RunsDbWriter::Make(*std::move(database), *run_no);
   if (!runs.ok()) return runs.status();
-  // Owned by its base from the start: GCC 12 takes a unique_ptr of the class itself, which has a delete of its own, for
-  // a mismatch of new and delete.
-  std::unique_ptr<RunWriter> writer(
-      new RunWriterThread(*std::move(runs), RunFileWriter(RunFilePath(folder_, run.id)), run.state));
+  std::unique_ptr<RunWriter> writer =
+      std::make_unique<RunWriterThread>(*std::move(runs), RunFileWriter(RunFilePath(folder_, run.id)), run.state);
   writer->PutProcess(owner);
   return writer;
 }
