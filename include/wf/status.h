@@ -75,8 +75,8 @@ class [[nodiscard]] Status {
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}             // NOLINT(google-explicit-constructor)
-  Result(Status status) : state_(std::in_place_index<1>, std::move(status)) {}      // NOLINT(google-explicit-constructor)
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}         // NOLINT(google-explicit-constructor)
+  Result(Status status) : state_(std::in_place_index<1>, std::move(status)) {}  // NOLINT(google-explicit-constructor)
 
   bool ok() const { return state_.index() == 0; }
   Status status() const { return ok() ? Status() : std::get<1>(state_); }
@@ -102,10 +102,10 @@ class [[nodiscard]] Result {
 }  // namespace wf
 
 // Early return of an error. `expr` is evaluated once.
-#define WF_RETURN_IF_ERROR(expr)                         \
-  do {                                                   \
-    ::wf::Status wf_status_ = (expr);                    \
-    if (!wf_status_.ok()) return wf_status_;             \
+#define WF_RETURN_IF_ERROR(expr)             \
+  do {                                       \
+    ::wf::Status wf_status_ = (expr);        \
+    if (!wf_status_.ok()) return wf_status_; \
   } while (false)
 
 #endif  // WF_STATUS_H_

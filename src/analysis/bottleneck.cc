@@ -8,6 +8,8 @@ namespace {
 
 using profile::Quality;
 
+constexpr double kTellWaitFrom = 0.1;  // share of the wanted CPU time that was not to be had
+
 double Seconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
 
 Finding Make(std::string_view rule, const TaskSummary& task) {
@@ -24,14 +26,27 @@ Finding Make(std::string_view rule, const TaskSummary& task) {
   return finding;
 }
 
+// Time without a CPU counts as use: on a machine that is busy with other work the task would have used a core then.
 struct CoreUse {
   double used = 0;  // by the task
   double per_attempt = 0;
   double meanwhile = 0;  // by all tasks
   double usable = 0;     // 0: unknown
+  double waited = 0;     // part of `used`: ready to run, but no CPU was free
 
   double idle() const { return std::max(0.0, usable - meanwhile); }
 };
+
+CoreUse UseOf(const TaskSummary& task, const Surroundings& surroundings) {
+  const double waited_ns = task.cpu_wait_ns.value();
+  const double waited = waited_ns / static_cast<double>(task.wall_ns);
+  const auto attempts_ns = static_cast<double>(std::max<int64_t>(task.attempt_walls.total_ns, 1));
+  return {.used = *task.cores_used + waited,
+          .per_attempt = *task.cores_per_attempt + waited_ns / attempts_ns,
+          .meanwhile = std::max(task.machine_cores_used.value_or(0), *task.cores_used),
+          .usable = surroundings.usable_cpus_milli / 1000.0,
+          .waited = waited};
+}
 
 bool NoCoreLeft(const CoreUse& cores, const Thresholds& limits) {
   return cores.idle() < std::max(limits.idle_cores, limits.idle_share * cores.usable);
@@ -48,6 +63,7 @@ Finding JudgeBusy(const TaskSummary& task, const CoreUse& cores, const Threshold
   }
   Finding finding = Make(rule, task);
   finding.figures["machine_cores_used"] = cores.meanwhile;
+  if (cores.waited >= kTellWaitFrom * cores.used) finding.figures["cpu_wait_share"] = cores.waited / cores.used;
   if (cores.usable > 0) {
     finding.figures["usable_cores"] = cores.usable;
     finding.figures["idle_cores"] = cores.idle();
@@ -61,7 +77,7 @@ std::optional<double> Rate(const TaskSummary& task, const Amount& in, const Amou
   return (in.value() + out.value()) / Seconds(task.wall_ns);
 }
 
-Finding JudgeWaiting(const TaskSummary& task, const Thresholds& limits) {
+Finding JudgeWaiting(const TaskSummary& task, const CoreUse& cores, const Thresholds& limits) {
   const std::optional<double> disk = Rate(task, task.device_read_bytes, task.device_write_bytes);
   const std::optional<double> network = Rate(task, task.net_received_bytes, task.net_sent_bytes);
   const std::optional<double> asked = Rate(task, task.read_bytes, task.write_bytes);
@@ -74,7 +90,7 @@ Finding JudgeWaiting(const TaskSummary& task, const Thresholds& limits) {
     rule = rule::kIoNetwork;
   }
   Finding finding = Make(rule, task);
-  finding.figures["waiting_share"] = std::clamp(1 - task.cores_per_attempt.value_or(0), 0.0, 1.0);
+  finding.figures["waiting_share"] = std::clamp(1 - cores.per_attempt, 0.0, 1.0);
   if (disk) finding.figures["disk_bytes_per_s"] = *disk;
   if (network) finding.figures["network_bytes_per_s"] = *network;
   if (asked) finding.figures["io_bytes_per_s"] = *asked;
@@ -152,16 +168,13 @@ Finding Judge(const TaskSummary& task, const Surroundings& surroundings, const T
     finding.absent.emplace_back("cpu");
     return finding;
   }
-  const CoreUse cores{.used = *task.cores_used,
-                      .per_attempt = *task.cores_per_attempt,
-                      .meanwhile = std::max(task.machine_cores_used.value_or(0), *task.cores_used),
-                      .usable = surroundings.usable_cpus_milli / 1000.0};
+  const CoreUse cores = UseOf(task, surroundings);
   if (!MostlyWaits(task, cores, limits)) return JudgeBusy(task, cores, limits);
   // Where attempts overlapped in a process, CPU that is not exact is a lower bound: helper threads may have been busy
   // for this one. It cannot show that the task waits. An attempt alone in its process has no such doubt.
   if (task.cpu_ns.figure.quality != Quality::kMeasured && task.alone < limits.alone)
     return Make(rule::kUnknownCpuLowerBound, task);
-  return JudgeWaiting(task, limits);
+  return JudgeWaiting(task, cores, limits);
 }
 
 Verdict FindBottleneck(const RunSummary& summary, const Surroundings& surroundings, const Thresholds& limits) {

@@ -42,6 +42,15 @@ TEST(BottleneckTest, OneBusyCoreWhileOthersIdle) {
   EXPECT_EQ(RuleOf(task), rule::kCpuAllCores);
 }
 
+TEST(BottleneckTest, TimeWithoutACpuCountsAsBusySinceTheMachineWasTheOneThatHadNone) {
+  TaskSummary task = TenSeconds(0.3);
+  task.cpu_wait_ns = Measured(7'000 * kMs);
+  EXPECT_EQ(RuleOf(task), rule::kCpuOneCore);
+  EXPECT_DOUBLE_EQ(Judge(task, kEightCores).figures.at("cpu_wait_share"), 0.7);
+  task.cpu_wait_ns = Measured(0);
+  EXPECT_EQ(RuleOf(task), rule::kWaitUnknown);
+}
+
 TEST(BottleneckTest, OneBusyCoreIsAllThereIsOnAMachineWithOne) {
   const TaskSummary task = TenSeconds(0.97);
   EXPECT_EQ(RuleOf(task, {.usable_cpus_milli = 1000, .memory_limit_bytes = std::nullopt}), rule::kCpuAllCores);

@@ -48,6 +48,7 @@ void AddUsage(const profile::Usage& usage, double own_part, TaskSummary* task) {
   AddTo(&task->net_sent_bytes, usage.net_sent_bytes, own_part);
   AddTo(&task->gpu_busy_ns, usage.gpu_busy_ns, own_part);
   AddTo(&task->energy_uj, usage.energy_uj, own_part);
+  AddTo(&task->cpu_wait_ns, usage.cpu_wait_ns, 1);  // of the attempt's own thread, never of the process
   RaiseTo(&task->memory_peak_bytes, usage.memory_peak_bytes);
   RaiseTo(&task->gpu_memory_bytes, usage.gpu_memory_bytes);
   task->cpus_allocated_milli = std::max(task->cpus_allocated_milli, usage.cpus_allocated_milli);
@@ -62,7 +63,7 @@ void MarkIncomplete(Amount* sum, uint64_t attempts) {
 void MarkIncompleteSums(TaskSummary* task) {
   for (Amount* sum :
        {&task->cpu_ns, &task->read_bytes, &task->write_bytes, &task->device_read_bytes, &task->device_write_bytes,
-        &task->net_received_bytes, &task->net_sent_bytes, &task->gpu_busy_ns, &task->energy_uj}) {
+        &task->net_received_bytes, &task->net_sent_bytes, &task->gpu_busy_ns, &task->energy_uj, &task->cpu_wait_ns}) {
     MarkIncomplete(sum, task->attempts);
   }
 }

@@ -5,12 +5,12 @@
 #include <cstdio>
 #include <cstdlib>
 
-#define WF_CHECK(condition)                                                                        \
-  do {                                                                                             \
-    if (!(condition)) {                                                                            \
-      std::fprintf(stderr, "wf: internal error: %s at %s:%d\n", #condition, __FILE__, __LINE__);   \
-      std::abort();                                                                                \
-    }                                                                                              \
+#define WF_CHECK(condition)                                                                      \
+  do {                                                                                           \
+    if (!(condition)) {                                                                          \
+      std::fprintf(stderr, "wf: internal error: %s at %s:%d\n", #condition, __FILE__, __LINE__); \
+      std::abort();                                                                              \
+    }                                                                                            \
   } while (false)
 
 #endif  // WF_BASE_CHECK_H_

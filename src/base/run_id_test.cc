@@ -25,7 +25,8 @@ TEST(RunId, LaterIdsAreGreaterAlsoAsText) {
 }
 
 TEST(RunId, RefusesTextThatIsNoId) {
-  for (const char* text : {"", "01", "0123456789ABCDEFGHJKMNPQRS1", "8ZZZZZZZZZZZZZZZZZZZZZZZZZ", "0123456789ABCDEFGHJKMNPQRU"}) {
+  for (const char* text :
+       {"", "01", "0123456789ABCDEFGHJKMNPQRS1", "8ZZZZZZZZZZZZZZZZZZZZZZZZZ", "0123456789ABCDEFGHJKMNPQRU"}) {
     EXPECT_FALSE(RunId::Parse(text)) << text;
   }
 }

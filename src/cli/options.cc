@@ -24,7 +24,9 @@ void Options::Flag(const char* names, bool* into, const char* help) { command_.a
 
 void Options::AddNumber(const char* names, const std::function<void(int64_t)>& set, const char* help, int64_t least,
                         int64_t most) {
-  command_.add_option_function<int64_t>(names, set, help)->type_name("N")->check(CLI::Range(least, most).description(""));
+  command_.add_option_function<int64_t>(names, set, help)
+      ->type_name("N")
+      ->check(CLI::Range(least, most).description(""));
 }
 
 }  // namespace wf::cli

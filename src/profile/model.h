@@ -1,7 +1,8 @@
 // The one model that everything writes into, reads from or converts to: run, task, node, attempt, usage, process.
 //
 // Times named *_ns are CLOCK_MONOTONIC of the process that recorded them, in nanoseconds; a Process carries the anchor
-// to wall time. 0 in a time means "not yet". Sizes are bytes. Plain values: no threads, no ownership beyond the members.
+// to wall time. 0 in a time means "not yet". Sizes are bytes. Plain values: no threads, no ownership beyond the
+// members.
 #ifndef WF_PROFILE_MODEL_H_
 #define WF_PROFILE_MODEL_H_
 
@@ -46,7 +47,7 @@ struct Usage {
   Figure gpu_memory_bytes;  // peak held by our processes on all GPUs
   Figure gpu_busy_ns;
   Figure energy_uj;
-  Figure cpu_wait_ns;  // its own thread was ready to run and had no CPU: the machine was busy with others
+  Figure cpu_wait_ns;                // its own thread was ready to run and had no CPU: the machine was busy with others
   int32_t cpus_allocated_milli = 0;  // CPUs this attempt may use, in thousandths; 0 = unknown
 
   bool operator==(const Usage&) const = default;
@@ -60,16 +61,16 @@ struct Run {
   std::string workflow;  // name of the workflow, or of the program for a recording
   std::string file;      // where it is defined
   std::vector<std::string> argv;
-  std::string commit;                         // git commit of the working folder, "+dirty" appended; empty = none
+  std::string commit;  // git commit of the working folder, "+dirty" appended; empty = none
   std::map<std::string, std::string> tags;
   std::map<std::string, std::string> params;  // name -> JSON text; secrets are already replaced by "***"
   std::string executor;                       // inline, threads, processes, async
   int32_t workers = 0;
-  std::string mode;  // off, always, sample
+  std::string mode;               // off, always, sample
   int32_t usable_cpus_milli = 0;  // min(affinity, cgroup quota) at start, in thousandths
   std::string python;             // "3.11.7"; empty for C++ runs
   base::RunState state = base::RunState::kRunning;
-  std::string cause;         // why it is not success; recorded where it happened
+  std::string cause;  // why it is not success; recorded where it happened
   int64_t start_wall_ns = 0;
   int64_t start_ns = 0;
   int64_t end_ns = 0;

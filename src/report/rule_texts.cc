@@ -239,6 +239,14 @@ std::vector<std::string> FillAdvice(std::string_view advice, const analysis::Fin
   return lines;
 }
 
+// Said of every rule whose finding has the figure.
+constexpr std::string_view kCpuWait =
+    "[ It was ready to run but had no CPU for {cpu_wait_share:percent} of the CPU time it wanted: the machine was busy "
+    "with other work.]";
+constexpr std::string_view kCpuWaitFrench =
+    "[ Elle était prête mais sans CPU pendant {cpu_wait_share:percent} du temps CPU voulu : la machine était occupée à "
+    "autre chose.]";
+
 RuleText UnknownRule(const analysis::Finding& finding) {
   RuleText text;
   text.why = finding.rule;
@@ -266,8 +274,11 @@ std::string Fill(std::string_view text, const analysis::Finding& finding, Langua
 RuleText TextOf(const analysis::Finding& finding, Language language) {
   for (const Entry& entry : kEntries) {
     if (entry.rule != finding.rule) continue;
-    const Words& words = language == Language::kFrench ? entry.french : entry.english;
-    return {Fill(words.why, finding, language), FillAdvice(words.advice, finding, language)};
+    const bool french = language == Language::kFrench;
+    const Words& words = french ? entry.french : entry.english;
+    const std::string why =
+        Fill(words.why, finding, language) + Fill(french ? kCpuWaitFrench : kCpuWait, finding, language);
+    return {why, FillAdvice(words.advice, finding, language)};
   }
   return UnknownRule(finding);
 }
