@@ -49,13 +49,9 @@ struct TaskSummary {
                            // part that one had of its process, as in Timeline::own_part
 
   Amount cpu_ns;
-  Amount cpu_wait_ns;                       // ready to run, without a CPU
-  std::optional<double> cores_used;         // CPU seconds per second of wall_ns
-  std::optional<double> cores_per_attempt;  // CPU seconds per second of one attempt
-  // As the two above, of CPU seconds and seconds without a CPU together: what it had work for. Equal to them where the
-  // waiting is not measured.
-  std::optional<double> cores_wanted;
-  std::optional<double> cores_wanted_per_attempt;
+  Amount cpu_wait_ns;                        // own threads were ready to run and had no CPU
+  std::optional<double> cores_used;          // CPU seconds per second of wall_ns
+  std::optional<double> cores_per_attempt;   // CPU seconds per second of one attempt
   std::optional<double> machine_cores_used;  // of all tasks meanwhile
   int32_t cpus_allocated_milli = 0;          // of one attempt, the largest; 0 = unknown
 
@@ -69,7 +65,6 @@ struct TaskSummary {
   Amount gpu_memory_bytes;
   Amount gpu_busy_ns;
   Amount energy_uj;
-  Amount cpu_wait_ns;  // own threads were ready to run and had no CPU
 
   int64_t path_ns = 0;    // of the chain of attempts that decided when the run ended (run_path.h)
   double path_share = 0;  // of the run's wall time
