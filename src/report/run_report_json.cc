@@ -40,6 +40,7 @@ json TaskJson(const analysis::TaskSummary& task) {
       {"queue_seconds", InSeconds(task.queue_ns)},
       {"concurrency", task.concurrency},
       {"cpu_seconds", FigureJson(task.cpu_ns.figure, kSecond)},
+      {"cpu_wait_seconds", FigureJson(task.cpu_wait_ns.figure, kSecond)},
       {"cores_used", Optional(task.cores_used)},
       {"cores_per_attempt", Optional(task.cores_per_attempt)},
       {"machine_cores_used", Optional(task.machine_cores_used)},

@@ -16,6 +16,7 @@ constexpr double kSecond = 1e-9;
 json UsageJson(const profile::Usage& usage) {
   return {
       {"cpu_seconds", FigureJson(usage.cpu_ns, kSecond)},
+      {"cpu_wait_seconds", FigureJson(usage.cpu_wait_ns, kSecond)},
       {"cpus_allocated", usage.cpus_allocated_milli == 0 ? json() : json(usage.cpus_allocated_milli / 1000.0)},
       {"memory_peak_bytes", FigureJson(usage.memory_peak_bytes)},
       {"read_bytes", FigureJson(usage.read_bytes)},
