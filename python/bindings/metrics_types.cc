@@ -14,15 +14,6 @@ using metrics::Counter;
 using metrics::Gauge;
 using metrics::Histogram;
 
-// Python's calls exclude each other by the GIL, where there is one.
-#ifdef Py_GIL_DISABLED
-inline void CountOne(Counter* counter) { counter->Inc(); }
-inline void ObserveOne(Histogram* histogram, double value) { histogram->Observe(value); }
-#else
-inline void CountOne(Counter* counter) { counter->IncExclusive(); }
-inline void ObserveOne(Histogram* histogram, double value) { histogram->ObserveExclusive(value); }
-#endif
-
 // A number from Python; false with an exception set.
 inline bool NumberOf(PyObject* object, double* out) {
   if (PyFloat_CheckExact(object)) {
@@ -59,7 +50,7 @@ PyObject* CounterInc(PyObject* object, PyObject* const* args, Py_ssize_t count, 
   auto* counter = static_cast<Counter*>(self->child);
   if (counter == nullptr) return RaiseNoLabels(self);
   if (count == 0 && keywords == nullptr) {
-    CountOne(counter);
+    counter->Inc();
     Py_RETURN_NONE;
   }
   double amount = 0;
@@ -123,7 +114,7 @@ PyObject* HistogramObserve(PyObject* object, PyObject* const* args, Py_ssize_t c
   if (histogram == nullptr) return RaiseNoLabels(self);
   double value = 0;
   if (!OneNumber(args, count, keywords, "amount", NAN, &value)) return nullptr;
-  ObserveOne(histogram, value);  // NaN is not counted: it would spoil the sum for ever
+  histogram->Observe(value);  // NaN is not counted: it would spoil the sum for ever
   Py_RETURN_NONE;
 }
 

@@ -69,38 +69,6 @@ TEST(ConcurrencyTest, EveryPageOfAHistogramIsAStateThatExisted) {
   EXPECT_EQ(load.Snapshot().count(), uint64_t{kObservers} * kEach);
 }
 
-TEST(ConcurrencyTest, ExclusiveWritersAreReadConsistentlyToo) {
-  Registry registry;
-  Histogram& load = (*registry.AddHistogram("load", "Load."))->At({});
-  Counter counter;
-  std::atomic<int> running{2};
-  std::vector<std::thread> threads;
-  threads.emplace_back([&] {
-    for (int n = 0; n < kEach; ++n) {
-      load.ObserveExclusive(2);
-      counter.IncExclusive();
-    }
-    --running;
-  });
-  threads.emplace_back([&] {
-    for (int n = 0; n < kEach; ++n) {
-      load.Observe(2);
-      counter.Inc();
-    }
-    --running;
-  });
-  std::vector<double> before;
-  std::string first_fault;
-  while (running > 0) {
-    const std::string fault = FaultOf(Render(registry, Format::kText), &before);
-    if (first_fault.empty()) first_fault = fault;
-  }
-  for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(first_fault, "");
-  EXPECT_EQ(load.Snapshot().count(), 2 * uint64_t{kEach});
-  EXPECT_EQ(counter.Value(), 2 * kEach);
-}
-
 TEST(ConcurrencyTest, CountersAndGaugesLoseNothing) {
   Counter counter;
   Gauge gauge;

@@ -17,12 +17,6 @@ class Counter {
   void Inc() noexcept { whole_.fetch_add(1, std::memory_order_relaxed); }
   void Inc(uint64_t amount) noexcept { whole_.fetch_add(amount, std::memory_order_relaxed); }
 
-  // Inc() without a locked instruction, for callers that exclude each other anyhow: the GIL of Python.
-  // REQUIRES: no other thread is in IncExclusive of this counter; in the other methods any may be.
-  void IncExclusive() noexcept {
-    exclusive_.store(exclusive_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  }
-
   // Adds `amount`. False, and nothing added, when it is negative, NaN or infinite.
   bool Add(double amount) noexcept {
     if (!(amount >= 0) || std::isinf(amount)) return false;
@@ -35,13 +29,11 @@ class Counter {
   }
 
   double Value() const noexcept {
-    const uint64_t whole = whole_.load(std::memory_order_relaxed) + exclusive_.load(std::memory_order_relaxed);
-    return static_cast<double>(whole) + rest_.load(std::memory_order_relaxed);
+    return static_cast<double>(whole_.load(std::memory_order_relaxed)) + rest_.load(std::memory_order_relaxed);
   }
 
   void ResetAfterFork() noexcept {
     whole_.store(0, std::memory_order_relaxed);
-    exclusive_.store(0, std::memory_order_relaxed);
     rest_.store(0, std::memory_order_relaxed);
   }
 
@@ -49,7 +41,6 @@ class Counter {
   static constexpr double kLargestWhole = 4503599627370496.0;  // 2^52: far from wrapping the integer in one step
 
   std::atomic<uint64_t> whole_{0};
-  std::atomic<uint64_t> exclusive_{0};
   std::atomic<double> rest_{0};
 };
 

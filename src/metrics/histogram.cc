@@ -11,14 +11,6 @@ Histogram::Histogram(Bounds bounds) : bounds_(std::move(bounds)) {
   buckets_ = std::make_unique<uint64_t[]>(bounds_->size() + 1);
 }
 
-Histogram::~Histogram() { delete exclusive_.load(std::memory_order_relaxed); }
-
-ExclusiveBuckets* Histogram::MakeExclusive() noexcept {
-  auto* exclusive = new ExclusiveBuckets(bounds_->size() + 1);
-  exclusive_.store(exclusive, std::memory_order_release);
-  return exclusive;
-}
-
 bool Histogram::Merge(std::span<const uint64_t> counts, double sum) noexcept {
   if (counts.size() != bounds_->size() + 1) return false;
   const std::lock_guard<SpinLock> guard(lock_);
@@ -41,9 +33,6 @@ void Histogram::SnapshotTo(HistogramSnapshot* out) const {
     std::copy_n(buckets_.get(), size, out->cumulative.data());
     out->sum = sum_;
   }
-  if (const ExclusiveBuckets* exclusive = exclusive_.load(std::memory_order_acquire)) {
-    exclusive->AddTo(out->cumulative.data(), &out->sum);
-  }
   for (size_t i = 1; i < size; ++i) out->cumulative[i] += out->cumulative[i - 1];
 }
 
@@ -51,7 +40,6 @@ void Histogram::ResetAfterFork() noexcept {
   lock_.ResetAfterFork();
   std::fill_n(buckets_.get(), bounds_->size() + 1, uint64_t{0});
   sum_ = 0;
-  if (ExclusiveBuckets* exclusive = exclusive_.load(std::memory_order_relaxed)) exclusive->Reset();
 }
 
 }  // namespace wf::metrics

@@ -9,7 +9,6 @@
 #ifndef WF_METRICS_HISTOGRAM_H_
 #define WF_METRICS_HISTOGRAM_H_
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -17,7 +16,6 @@
 #include <vector>
 
 #include "metrics/buckets.h"
-#include "metrics/exclusive_buckets.h"
 #include "metrics/spin_lock.h"
 
 namespace wf::metrics {
@@ -31,16 +29,9 @@ struct HistogramSnapshot {
 class Histogram {
  public:
   explicit Histogram(Bounds bounds);
-  ~Histogram();
-  Histogram(const Histogram&) = delete;
-  Histogram& operator=(const Histogram&) = delete;
 
   // Counts `value` in the first bucket whose bound is not below it. False, and nothing counted, for NaN.
   bool Observe(double value) noexcept;
-
-  // Observe() without a locked instruction, for callers that exclude each other anyhow: the GIL of Python.
-  // REQUIRES: no other thread is in ObserveExclusive of this histogram; in the other methods any may be.
-  bool ObserveExclusive(double value) noexcept;
 
   // Adds what another process counted with the same bounds: `counts` per bucket, +Inf last, not cumulative. False, and
   // nothing added, when their number is wrong.
@@ -55,15 +46,11 @@ class Histogram {
 
  private:
   size_t BucketOf(double value) const noexcept;
-  // What a value adds to the sum: nothing when it is infinite.
-  static double AddendOf(double value) noexcept { return value - value == 0 ? value : 0.0; }
-  ExclusiveBuckets* MakeExclusive() noexcept;
 
   Bounds bounds_;
   std::unique_ptr<uint64_t[]> buckets_;  // one per bound, then +Inf; not cumulative; guarded by lock_
   double sum_ = 0;                       // guarded by lock_
   mutable SpinLock lock_;
-  std::atomic<ExclusiveBuckets*> exclusive_{nullptr};  // owned; made by the first ObserveExclusive
 };
 
 inline size_t Histogram::BucketOf(double value) const noexcept {
@@ -80,18 +67,10 @@ inline size_t Histogram::BucketOf(double value) const noexcept {
 inline bool Histogram::Observe(double value) noexcept {
   if (value != value) return false;
   const size_t bucket = BucketOf(value);
-  const double addend = AddendOf(value);
+  const double addend = value - value == 0 ? value : 0.0;  // 0 for infinities
   const std::lock_guard<SpinLock> guard(lock_);
   ++buckets_[bucket];
   sum_ += addend;
-  return true;
-}
-
-inline bool Histogram::ObserveExclusive(double value) noexcept {
-  if (value != value) return false;
-  ExclusiveBuckets* exclusive = exclusive_.load(std::memory_order_relaxed);
-  if (exclusive == nullptr) exclusive = MakeExclusive();
-  exclusive->Add(BucketOf(value), AddendOf(value));
   return true;
 }
 
