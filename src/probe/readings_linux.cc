@@ -25,7 +25,8 @@ int ProcessFd(std::atomic<int>* cached, const char* path) {
 
 int64_t MicrosToNs(const timeval& time) { return (int64_t{time.tv_sec} * 1'000'000 + time.tv_usec) * 1000; }
 
-IoTotals ReadIo(int fd, const OwnIoTotals& own) {
+// `own` by value: reading the file adds to it, and what the file says was true before.
+IoTotals ReadIo(int fd, OwnIoTotals own) {
   char buffer[512];
   const std::string_view text = ReadStart(fd, buffer, sizeof buffer);
   IoTotals io;
