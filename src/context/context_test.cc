@@ -189,6 +189,7 @@ TEST(Context, CopiesMadeDuringWritesNeverMixTwoAttempts) {
   std::atomic<bool> stop{false};
   std::atomic<int32_t> tid{0};
   std::thread writer([&] {
+    Current().Clear();  // the page is there before anybody looks for it
     tid = gettid();
     base::RunId run = base::RunId::Make();
     for (uint64_t i = 1; !stop; ++i) {

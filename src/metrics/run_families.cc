@@ -65,10 +65,11 @@ void TaskMetrics::ResetAfterFork() {
 }
 
 bool IsRunFamilyName(std::string_view name) {
-  using namespace names;
-  constexpr std::array kAll = {
-      kDuration,   kCpu,         kGpuMemory, kRuns,     kRetries,     kQueue,  kRunning, kStartTimestamp, kLastDuration,
-      kMemoryPeak, kLastSuccess, kSamples,   kOverhead, kSampleRatio, kErrors, kDropped, kBuildInfo};
+  constexpr std::array kAll = {names::kDuration,     names::kCpu,         names::kGpuMemory,   names::kRuns,
+                               names::kRetries,      names::kQueue,       names::kRunning,     names::kStartTimestamp,
+                               names::kLastDuration, names::kMemoryPeak,  names::kLastSuccess, names::kSamples,
+                               names::kOverhead,     names::kSampleRatio, names::kErrors,      names::kDropped,
+                               names::kBuildInfo};
   if (name.ends_with("_total")) name.remove_suffix(6);
   return std::find(kAll.begin(), kAll.end(), name) != kAll.end();
 }

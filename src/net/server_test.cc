@@ -234,21 +234,28 @@ TEST_F(ServerTest, ForkedChildDoesNotKeepThePort) {
   auto server = Started();
   const int port = server->port();
   int pipe_fds[2];
+  int ready_fds[2];
   ASSERT_EQ(pipe(pipe_fds), 0);
+  ASSERT_EQ(pipe(ready_fds), 0);
   const pid_t child = fork();
   if (child == 0) {
     close(pipe_fds[1]);
     server.reset();  // must neither hang nor touch the parent's server
     char byte = 0;
+    if (write(ready_fds[1], &byte, 1) != 1) _exit(2);
     _exit(read(pipe_fds[0], &byte, 1) == 0 ? 0 : 1);
   }
   close(pipe_fds[0]);
+  char byte = 0;
+  ASSERT_EQ(read(ready_fds[0], &byte, 1), 1);  // the child has dropped its copy
   Client client(port);
   client.Send(Get("/a"));
   EXPECT_THAT(client.Read(), HasSubstr("GET /a"));
   server->Stop();
   EXPECT_TRUE(Server::Start(On("127.0.0.1", port, ""), &echo_).ok()) << "while the child is alive";
   close(pipe_fds[1]);
+  close(ready_fds[0]);
+  close(ready_fds[1]);
   int status = -1;
   waitpid(child, &status, 0);
   EXPECT_EQ(status, 0);

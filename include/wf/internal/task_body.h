@@ -130,7 +130,7 @@ class FunctionBody final : public TaskBody {
   using Value = typename ValueOf<Returned>::type;
   static_assert(!std::is_reference_v<Returned>, "a task must return a value: a reference would outlive what it names");
 
-  FunctionBody(Function function, const Inputs&... inputs)
+  explicit FunctionBody(Function function, const Inputs&... inputs)
       : function_(std::move(function)), arguments_(inputs...), slot_(std::make_shared<Slot<Value>>()) {}
 
   const std::shared_ptr<Slot<Value>>& slot() const { return slot_; }
