@@ -127,10 +127,21 @@ class _Settings:
         function: Function[..., Any] = Function(target, name, kind=kind_of(target), task=self.task)
         functools.update_wrapper(function, target)
         function.after_keyword = code is None or "after" not in _parameter_names(code)
+        if isinstance(target, functools.partial):
+            _look_like(function, target)
         function.mode = self.mode
         function.every = self.every or 0
         function.cpu = self.cpu is not False
         return function
+
+
+def _look_like(function: Function[..., Any], target: Any) -> None:
+    """`inspect` sees through partials, and takes an object with these attributes for a function."""
+    while isinstance(target, functools.partial):
+        target = target.func
+    for name in ("__code__", "__defaults__", "__kwdefaults__", "__name__", "__qualname__", "__module__"):
+        if hasattr(target, name):
+            setattr(function, name, getattr(target, name))
 
 
 def _observe(decorator: str, target: Any, *, is_task: bool, name: Any, mode: Any, every: Any, cpu: Any) -> Any:
