@@ -117,7 +117,9 @@ class Workflow {
 
 // ---- implementation
 
+// By value, so that a task written in the call is moved.
 template <typename Function, typename... Inputs>
+// NOLINTNEXTLINE(performance-unnecessary-value-param)
 auto Workflow::Add(Task task, Function function, const Inputs&... inputs) {
   using Body = internal::FunctionBody<Function, Inputs...>;
   auto body = std::make_unique<Body>(std::move(function), inputs...);

@@ -53,7 +53,7 @@ TEST(WorkflowStop, CancelFromATaskStopsTheOthersAndStartsNothingMore) {
   Workflow flow("cancel");
   std::atomic<bool> started = false;
   std::atomic<int> later = 0;
-  const auto waits = flow.Add({.name = "waits"}, [&started](std::stop_token stop) {
+  const auto waits = flow.Add({.name = "waits"}, [&started](const std::stop_token& stop) {
     started = true;
     return WaitForStop(stop) ? Status(Code::kCancelled, "told to stop") : Status();
   });
@@ -72,7 +72,7 @@ TEST(WorkflowStop, CancelFromATaskStopsTheOthersAndStartsNothingMore) {
 TEST(WorkflowStop, StopTokenOfTheCallerCancelsTheRun) {
   Workflow flow("stop");
   std::stop_source source;
-  const auto waits = flow.Add({.name = "waits"}, [&source](std::stop_token stop) {
+  const auto waits = flow.Add({.name = "waits"}, [&source](const std::stop_token& stop) {
     source.request_stop();
     return WaitForStop(stop) ? Status(Code::kCancelled, "told to stop") : Status();
   });
@@ -90,7 +90,7 @@ TEST(WorkflowStop, CancelBeforeRunRunsNothing) {
 
 TEST(WorkflowStop, StopCallbackMayCallTheWorkflow) {
   Workflow flow("callback");
-  flow.Add({.name = "waits", .timeout = milliseconds(5)}, [&flow](std::stop_token stop) {
+  flow.Add({.name = "waits", .timeout = milliseconds(5)}, [&flow](const std::stop_token& stop) {
     const std::stop_callback callback(stop, [&flow] { flow.Add({.name = "late"}, [] {}); });
     WaitForStop(stop);
   });

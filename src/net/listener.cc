@@ -88,7 +88,7 @@ Result<Listener> Listen(const std::string& address, int port) {
   getnameinfo(reinterpret_cast<sockaddr*>(&bound), size, host.data(), host.size(), service.data(), service.size(),
               NI_NUMERICHOST | NI_NUMERICSERV);
   listener.address = host.data();
-  listener.port = std::atoi(service.data());
+  listener.port = static_cast<int>(std::strtol(service.data(), nullptr, 10));
   listener.loopback = IsLoopback(bound);
   return listener;
 }

@@ -25,6 +25,7 @@ using ::testing::StartsWith;
 class Echo : public Handler {
  public:
   Response Handle(const Request& request) override {
+    // NOLINTNEXTLINE(bugprone-std-exception-baseclass): a handler may throw anything
     if (request.path == "/throw") throw 1;
     if (request.path == "/big") return Response::Text(200, std::string(8 << 20, 'x'));
     return Response::Text(200, request.method + " " + request.path + " " + request.body);

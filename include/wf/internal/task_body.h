@@ -158,8 +158,9 @@ class FunctionBody final : public TaskBody {
  private:
   template <typename T>
   Status Keep(Result<T> result) {
-    if (result.ok()) slot_->emplace(std::move(result).value());
-    return result.status();
+    if (!result.ok()) return result.status();
+    slot_->emplace(std::move(result).value());
+    return {};
   }
   template <typename T>
   Status Keep(T value) {
