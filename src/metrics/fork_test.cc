@@ -42,6 +42,9 @@ TEST(ForkTest, ChildStartsAtZeroAndTheParentKeepsItsCounts) {
 }
 
 TEST(ForkTest, NoLockIsLeftHeldByAThreadThatTheChildLacks) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "AddressSanitizer leaves its own allocator locked in a child forked amid an allocation (GCC 12)";
+#endif
   Registry registry;
   auto families = *RunFamilies::Create(&registry, {});
   ASSERT_TRUE(
