@@ -93,7 +93,8 @@ nb::dict Counts(EngineHandle& handle) {
   const auto counts = handle.engine.session().Counts();
   nb::dict dict;
   for (size_t i = 0; i < counts.size(); ++i) {
-    dict[std::string(base::Name(static_cast<base::NodeState>(i))).c_str()] = counts[i];
+    const std::string_view name = base::Name(static_cast<base::NodeState>(i));
+    dict[nb::str(name.data(), name.size())] = counts[i];
   }
   return dict;
 }

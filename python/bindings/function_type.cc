@@ -131,13 +131,17 @@ PyObject* Submit(PyObject* self, PyObject* args) {
                                    after == Py_None ? nullptr : after);
 }
 
+PyObject* ToStr(std::string_view text) {
+  return PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
+}
+
 PyObject* GetKind(PyObject* self, void* /*closure*/) {
-  return PyUnicode_FromString(kKindNames[static_cast<size_t>(Cast(self)->kind)].data());
+  return ToStr(kKindNames[static_cast<size_t>(Cast(self)->kind)]);
 }
 
 PyObject* GetMode(PyObject* self, void* /*closure*/) {
   if (Cast(self)->mode == FunctionMode::kInherit) Py_RETURN_NONE;
-  return PyUnicode_FromString(kModeNames[static_cast<size_t>(Cast(self)->mode)].data());
+  return ToStr(kModeNames[static_cast<size_t>(Cast(self)->mode)]);
 }
 
 int SetMode(PyObject* self, PyObject* value, void* /*closure*/) {

@@ -117,8 +117,9 @@ bool ReadLabelNames(PyObject* names, std::vector<std::string>* out) {
     if (!PyUnicode_Check(name)) {
       PyErr_Format(PyExc_TypeError, "a label name must be a str, not %R", name);
       fine = false;
-    } else if ((fine = Utf8Of(name, &text))) {
-      out->push_back(std::move(text));
+    } else {
+      fine = Utf8Of(name, &text);
+      if (fine) out->push_back(std::move(text));
     }
   }
   Py_DECREF(list);

@@ -53,7 +53,7 @@ TEST_F(LaunchTest, TargetIsSplitAtItsLastColon) {
 
 TEST_F(LaunchTest, AFileWithAColonInItsNameIsTakenWhole) {
   const std::string file = (folder_ / "odd:name.py").string();
-  std::ofstream{file};
+  const std::ofstream made(file);
   RunRequest request;
   SplitTarget(file, &request);
   EXPECT_EQ(request.target, file);

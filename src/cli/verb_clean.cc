@@ -30,7 +30,7 @@ Result<int> Act(CleanOptions& options, const Context& context) {
   }
   const Result<report::Cleaning> cleaning = app::Clean(request);
   if (!cleaning.ok()) return cleaning.status();
-  const Result<int> printed = PrintAs(
+  Result<int> printed = PrintAs(
       context, [&](const report::Style& style) { return report::CleanText(*cleaning, style); },
       [&] { return report::CleanJson(*cleaning); });
   if (!printed.ok() || *printed != kDone) return printed;

@@ -15,7 +15,7 @@ Action DeclareDoctor(Options options, Context& context) {
     request->store = context.store;
     request->program = context.program;
     const report::Doctor doctor = app::ExamineMachine(*request);
-    const Result<int> printed = PrintAs(
+    Result<int> printed = PrintAs(
         context, [&](const report::Style& style) { return report::DoctorText(doctor, style); },
         [&] { return report::DoctorJson(doctor); });
     if (!printed.ok() || *printed != kDone) return printed;

@@ -108,7 +108,7 @@ std::string AsText(const Graph& graph, bool by_node, const Style& style) {
   for (size_t i = 0; i < graph.boxes.size(); ++i) {
     text += Paint(style, ToneOf(graph.boxes[i]), Label(graph.boxes[i], by_node));
     if (!sources[i].empty()) text += "  <- " + sources[i];
-    text += "\n";
+    text += '\n';
   }
   return text;
 }

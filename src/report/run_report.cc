@@ -31,7 +31,7 @@ std::string ReadWritten(const TaskSummary& task, Language language) {
 std::string CoresCell(const std::optional<double>& cores, profile::Quality quality, int32_t usable_milli,
                       Language language) {
   if (!cores) return std::string(kAbsentMark);
-  const std::string used = Marked(quality, Number(*cores, language));
+  std::string used = Marked(quality, Number(*cores, language));
   if (usable_milli == 0) return used;
   const double usable = usable_milli / 1000.0;
   const std::string total = usable_milli % 1000 == 0 ? fmt::format("{:.0f}", usable) : Number(usable, language);
@@ -152,7 +152,7 @@ std::string OthersText(const RunReport& report, const Style& style) {
   for (const Finding& finding : report.verdict.others) {
     const RuleText text = TextOf(finding, style.language);
     const std::string subject = finding.task.empty() ? std::string() : fmt::format("{}: ", OneLine(finding.task));
-    result += "\n";
+    result += '\n';
     result += Wrapped(fmt::format("{}: {}{}", Say(Phrase::kAlso, style.language), subject, text.why), "", "       ",
                       style.width);
     result += AdviceText(text, style);

@@ -126,7 +126,7 @@ std::string SkippedText(const RunRecord& record) {
       text += fmt::format("{}{}", i > 0 ? ", " : "", NameOfNode(record, nodes[i]));
     }
     if (nodes.size() > kShown) text += fmt::format(" and {} more", nodes.size() - kShown);
-    text += "\n";
+    text += '\n';
   }
   return text;
 }

@@ -110,12 +110,17 @@ def test_hundred_starts_and_stops_leak_no_thread_and_no_descriptor():
 def test_forked_child_serves_its_own_page_and_does_not_hold_the_port():
     server = profiling.start_http_server()
     read_end, write_end = os.pipe()
+    ready_read, ready_write = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(write_end)
+        os.write(ready_write, b"x")  # its copy of the port is gone since the fork
         os.read(read_end, 1)
         os._exit(0)
     os.close(read_end)
+    os.read(ready_read, 1)
+    os.close(ready_read)
+    os.close(ready_write)
     server.close()
     again = profiling.start_http_server(server.port)
     assert get(again.url + "/healthz")[0] == 200
