@@ -42,7 +42,8 @@ TEST(Crash, AKilledOwnerLosesAtMostASecondAndItsRunReadsAsLost) {
     close(pipe[1]);  // so that a child that fails ends the wait
     uint64_t put = 0;
     ASSERT_EQ(read(pipe[0], &put, sizeof(put)), static_cast<ssize_t>(sizeof(put)));
-    std::this_thread::sleep_for(std::chrono::milliseconds(3000 + 77 * round));  // a second, and slack for a busy machine
+    // A second, and slack for a busy machine.
+    std::this_thread::sleep_for(std::chrono::milliseconds(3000 + 77 * round));
     ASSERT_EQ(kill(pid, SIGKILL), 0);
     ASSERT_EQ(waitpid(pid, nullptr, 0), pid);
     for (const Access access : {Access::kRead, Access::kReadWrite}) {
