@@ -208,14 +208,20 @@ TEST(AttemptMeterTest, OneAttemptDoesNotEraseTheSpikeOfAnother) {
 }
 
 TEST(AttemptMeterTest, CountsBytesWrittenAndRead) {
-  AttemptMeter meter;
-  meter.Begin(Depth::kAlways);
-  WriteAndReadFile(10 * kMiB);
-  const AttemptCost cost = meter.End();
-  if (!cost.usage.write_bytes.present()) GTEST_SKIP() << "/proc/self/io cannot be read here";
-  EXPECT_EQ(cost.usage.write_bytes.value, 10 * kMiB);
-  EXPECT_EQ(cost.usage.read_bytes.value, kMiB);
-  EXPECT_EQ(cost.usage.write_bytes.quality, Quality::kMeasured);
+  // On a busy machine the begin reading can be interrupted, and the figure is then rightly called an estimate.
+  bool measured = false;
+  for (int round = 0; round < 20 && !measured; ++round) {
+    LetReadingsAge();
+    AttemptMeter meter;
+    meter.Begin(Depth::kAlways);
+    WriteAndReadFile(10 * kMiB);
+    const AttemptCost cost = meter.End();
+    if (!cost.usage.write_bytes.present()) GTEST_SKIP() << "/proc/self/io cannot be read here";
+    EXPECT_EQ(cost.usage.write_bytes.value, 10 * kMiB);
+    EXPECT_EQ(cost.usage.read_bytes.value, kMiB);
+    measured = cost.usage.write_bytes.quality == Quality::kMeasured;
+  }
+  EXPECT_TRUE(measured);
 }
 
 TEST(AttemptMeterTest, OverlappingAttemptsGetTheirOwnBytes) {
