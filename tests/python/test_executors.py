@@ -16,11 +16,9 @@ import numpy as np
 import pytest
 import workflow as wf
 from conftest import samples
+from runs import every_executor
 from workflow import metrics
 from workflow.errors import SkippedError, TaskError
-
-EXECUTORS = ["inline", "threads", "processes", "async"]
-every_executor = pytest.mark.parametrize("executor", EXECUTORS)
 
 
 class OddError(Exception):
