@@ -33,8 +33,9 @@ Result<std::vector<Candidate>> Candidates(store::Store& store) {
   if (!summaries.ok()) return summaries.status();
   std::vector<Candidate> candidates;
   for (store::RunSummary& summary : *summaries) {
-    const uint64_t bytes = store.SizeOf(summary.run.id);
-    candidates.push_back({std::move(summary.run), bytes});
+    const Result<uint64_t> bytes = store.SizeOf(summary.run.id);
+    if (!bytes.ok()) return bytes.status();
+    candidates.push_back({std::move(summary.run), *bytes});
   }
   return candidates;
 }

@@ -44,7 +44,7 @@ Result<int> Act(CleanOptions& options, const Context& context) {
 Action DeclareClean(Options options, Context& context) {
   auto given = std::make_shared<CleanOptions>();
   options.Text("--older-than", &given->older_than, "DURATION", "remove runs that began longer ago (30d, 12h)");
-  options.Text("--max-size", &given->max_size, "SIZE", "remove the oldest until the files of runs fit (2GiB)");
+  options.Text("--max-size", &given->max_size, "SIZE", "remove the oldest until the rest fits (2GiB)");
   options.Number("--keep", &given->request.keep, "never remove the newest N; alone: remove all others");
   options.Flag("--dry-run", &given->request.dry_run, "only say what would be removed");
   AddStore(options, context);

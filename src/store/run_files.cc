@@ -134,8 +134,29 @@ Status SqliteStore::Remove(const base::RunId& id) {
   return IsBusy(vacuum) ? Status() : vacuum;
 }
 
-uint64_t SqliteStore::SizeOf(const base::RunId& id) {
-  uint64_t total = 0;
+// Rows of runs.db are not counted one by one: a run has its share by its nodes, which stand for most of its rows.
+Result<int64_t> SqliteStore::ShareOfDatabase(int64_t run_no) {
+  Result<Statement> select = database_.Prepare(
+      "SELECT (SELECT node_count + 1 FROM runs WHERE run_no=?), (SELECT sum(node_count + 1) FROM runs)");
+  if (!select.ok()) return select.status();
+  const Result<bool> row = select->Bind(1, run_no).Step();
+  if (!row.ok()) return row.status();
+  const Result<int64_t> pages = database_.QueryInt("PRAGMA page_count");
+  if (!pages.ok()) return pages.status();
+  const Result<int64_t> unused = database_.QueryInt("PRAGMA freelist_count");
+  if (!unused.ok()) return unused.status();
+  const Result<int64_t> page_bytes = database_.QueryInt("PRAGMA page_size");
+  if (!page_bytes.ok()) return page_bytes.status();
+  const double share = static_cast<double>(select->Int(0)) / static_cast<double>(std::max<int64_t>(select->Int(1), 1));
+  return static_cast<int64_t>(static_cast<double>((*pages - *unused) * *page_bytes) * share);
+}
+
+Result<uint64_t> SqliteStore::SizeOf(const base::RunId& id) {
+  const Result<RunRow> run = FindRun(id);
+  if (!run.ok()) return run.status();
+  const Result<int64_t> share = ShareOfDatabase(run->run_no);
+  if (!share.ok()) return share.status();
+  uint64_t total = static_cast<uint64_t>(*share);
   for (const std::filesystem::path& path : FilesOf(RunFilePath(folder_, id))) {
     std::error_code error;
     const uintmax_t size = std::filesystem::file_size(path, error);

@@ -29,7 +29,7 @@ class SqliteStore final : public Store {
   Result<std::map<std::string, std::vector<profile::SeriesPoint>>> Series(const base::RunId& id) override;
   Status AddRequest(const base::RunId& id, RequestKind kind, std::string_view detail) override;
   Status Remove(const base::RunId& id) override;
-  uint64_t SizeOf(const base::RunId& id) override;
+  Result<uint64_t> SizeOf(const base::RunId& id) override;
 
  private:
   Status RequireWrite(std::string_view what) const;
@@ -41,6 +41,8 @@ class SqliteStore final : public Store {
   template <typename T>
   Status ReadRows(const char* table, const char* order, int64_t run_no, T (*read)(const Statement&),
                   std::vector<T>& out);
+  // Bytes of runs.db that one run accounts for, estimated.
+  Result<int64_t> ShareOfDatabase(int64_t run_no);
   // The run's own file; kNotFound when it has none.
   Result<Database> OpenRunFile(const base::RunId& id);
   Result<std::map<uint64_t, bool>> AttemptsOf(int64_t run_no, const LogFilter& filter);

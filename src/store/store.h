@@ -81,8 +81,8 @@ class Store {
   virtual Status AddRequest(const base::RunId& id, RequestKind kind, std::string_view detail) = 0;
   // Removes finished runs with all their files; a run that is alive is refused.
   virtual Status Remove(const base::RunId& id) = 0;
-  // Bytes on disk of one run's own file; 0 when it has none.
-  virtual uint64_t SizeOf(const base::RunId& id) = 0;
+  // Bytes on disk of one run: its own file, and its share of runs.db (an estimate by its number of nodes).
+  virtual Result<uint64_t> SizeOf(const base::RunId& id) = 0;
 };
 
 }  // namespace wf::store

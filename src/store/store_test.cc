@@ -163,7 +163,6 @@ TEST(Store, LogsAreKeptPerTaskNodeAndStream) {
   const profile::Run run = MakeRun();
   const auto writer = Begin(*store, run);
   EXPECT_THAT(*store->Logs(run.id, {}), IsEmpty());
-  EXPECT_EQ(store->SizeOf(run.id), 0U);
   writer->PutTask(MakeTask(1, "load"));
   writer->PutTask(MakeTask(2, "train"));
   profile::Node second = MakeNode(2);
@@ -188,7 +187,29 @@ TEST(Store, LogsAreKeptPerTaskNodeAndStream) {
   EXPECT_THAT(texts({.task = "train", .node = 0, .stream = {}}), ElementsAre("slow"));
   EXPECT_THAT(texts({.task = "", .node = 1, .stream = {}}), ElementsAre("loading"));
   EXPECT_THAT(texts({.task = "", .node = 0, .stream = profile::Stream::kStdout}), ElementsAre("loading"));
-  EXPECT_GT(store->SizeOf(run.id), 0U);
+}
+
+TEST(Store, SizeOfARunIsItsOwnFileAndItsShareOfTheCommonOne) {
+  const TempFolder folder;
+  auto store = OpenStore(folder / ".wf");
+  const auto size_with_nodes = [&](uint32_t nodes) {
+    profile::Run run = MakeRun();
+    const auto writer = Begin(*store, run);
+    writer->PutTask(MakeTask(1, "load"));
+    for (uint32_t id = 1; id <= nodes; ++id) writer->PutNode(MakeNode(id));
+    run.state = base::RunState::kSuccess;
+    writer->PutRun(run);
+    EXPECT_TRUE(IsOk(writer->Close()));
+    return run.id;
+  };
+  const base::RunId small = size_with_nodes(1);
+  const base::RunId large = size_with_nodes(5000);
+  const uint64_t of_both = *store->SizeOf(small) + *store->SizeOf(large);
+  EXPECT_GT(*store->SizeOf(large), 1000 * *store->SizeOf(small));
+  EXPECT_EQ(store->SizeOf(MakeRun().id).status().code(), Code::kNotFound);
+  store.reset();  // the log beside the file goes into it
+  EXPECT_NEAR(static_cast<double>(of_both), static_cast<double>(std::filesystem::file_size(folder / ".wf" / "runs.db")),
+              65536);
 }
 
 TEST(Store, RemovingARunTakesItsRowsAndFilesAndLeavesTheOthers) {
@@ -210,7 +231,7 @@ TEST(Store, RemovingARunTakesItsRowsAndFilesAndLeavesTheOthers) {
   ASSERT_TRUE(IsOk(writer->Close()));
   ASSERT_TRUE(IsOk(store->Remove(run.id)));
   EXPECT_EQ(store->Load(run.id).status().code(), Code::kNotFound);
-  EXPECT_EQ(store->SizeOf(run.id), 0U);
+  EXPECT_EQ(store->SizeOf(run.id).status().code(), Code::kNotFound);
   EXPECT_TRUE(store->Load(other.id).ok());
   EXPECT_EQ(store->Remove(run.id).code(), Code::kNotFound);
 }
