@@ -28,6 +28,11 @@ app::TaskOptions OptionsOf(const FunctionObject* function) {
   return options;
 }
 
+bool IsAwaitable(PyObject* value) {
+  const PyAsyncMethods* async = Py_TYPE(value)->tp_as_async;
+  return async != nullptr && async->am_await != nullptr;
+}
+
 bool IsNamed(PyObject* key, const char* name) { return PyUnicode_CompareWithASCIIString(key, name) == 0; }
 
 }  // namespace
@@ -240,8 +245,12 @@ PyObject* Engine::CallBody(FunctionObject* function, PyObject* args, PyObject* k
   const Py_ssize_t keywords = kwnames == nullptr ? 0 : PyTuple_GET_SIZE(kwnames);
   const auto nargs = static_cast<size_t>(PyTuple_GET_SIZE(args) - keywords);
   PyObject* value = PyObject_Vectorcall(function->func, &PyTuple_GET_ITEM(args, 0), nargs, kwnames);
-  if (value == nullptr || function->kind == FunctionKind::kFunction) return value;
+  if (value == nullptr) return value;
   switch (function->kind) {
+    case FunctionKind::kFunction:
+      if (!IsAwaitable(value)) return value;
+      Py_INCREF(function->name);
+      return CallHook(GetHooks().awaited, "awaited", {function->name, value});
     case FunctionKind::kGenerator: {
       PyObject* list = PySequence_List(value);
       Py_DECREF(value);

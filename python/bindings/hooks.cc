@@ -11,7 +11,7 @@ struct Slot {
   PyObject* Hooks::* member;
 };
 
-constexpr std::array<Slot, 9> kSlots{{
+constexpr std::array<Slot, 10> kSlots{{
     {"bad_call", &Hooks::bad_call},
     {"describe", &Hooks::describe},
     {"run_coroutine", &Hooks::run_coroutine},
@@ -21,6 +21,7 @@ constexpr std::array<Slot, 9> kSlots{{
     {"skipped_error", &Hooks::skipped_error},
     {"cancelled_error", &Hooks::cancelled_error},
     {"copy_dataclass", &Hooks::copy_dataclass},
+    {"awaited", &Hooks::awaited},
 }};
 
 }  // namespace

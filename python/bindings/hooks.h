@@ -19,6 +19,7 @@ struct Hooks {
   PyObject* skipped_error = nullptr;     // (task, node, cause task, cause node, cause exception) -> exception
   PyObject* cancelled_error = nullptr;   // (task, node, reason) -> exception
   PyObject* copy_dataclass = nullptr;    // (dataclass instance, {field: value}) -> copy with these fields
+  PyObject* awaited = nullptr;           // (task, value) -> value; raises when it is a coroutine
 };
 
 Hooks& GetHooks();

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from workflow._text import location, near, shorten
 if TYPE_CHECKING:
     from workflow._native import Function
 
-__all__ = ["ERROR_TYPES", "HOOKS", "user_traceback"]
+__all__ = ["ERROR_TYPES", "HOOKS", "awaited", "user_traceback"]
 
 _NOT_THE_USERS = (os.path.dirname(os.path.abspath(__file__)) + os.sep, "<frozen importlib")
 
@@ -101,6 +102,23 @@ def copy_dataclass(instance: Any, changes: Mapping[str, Any]) -> Any:
     return twin
 
 
+def awaited(task: str, value: Any) -> Any:
+    """What a task that is no coroutine function returned; raises when that is a coroutine, of which nothing ran."""
+    if not hasattr(value, "__await__"):
+        return value
+    from collections.abc import Coroutine
+
+    if not isinstance(value, Coroutine):  # futures and other awaitables are values: what they stand for runs elsewhere
+        return value
+    name = getattr(value, "__qualname__", type(value).__qualname__)
+    with contextlib.suppress(Exception):  # closed, it does not warn a second time that it was never awaited
+        value.close()
+    raise errors.NotAwaitedError(
+        f"task '{task}' returned the coroutine {name}(…), which was never awaited: nothing of it ran. Declare the task "
+        f"`async def` and await it there, or run it in the task with asyncio.run(…)"
+    )
+
+
 def run_coroutine(coroutine: Any) -> Any:
     """Run a coroutine task to its end in this thread; what is no coroutine is the value already."""
     if not hasattr(coroutine, "__await__"):
@@ -155,6 +173,7 @@ HOOKS: dict[str, Callable[..., Any]] = {
     "skipped_error": skipped_error,
     "cancelled_error": cancelled_error,
     "copy_dataclass": copy_dataclass,
+    "awaited": awaited,
 }
 
 # Codes of wf::Status as the native layer spells them.

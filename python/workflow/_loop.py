@@ -11,6 +11,8 @@ import threading
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
+from workflow import _hooks
+
 if TYPE_CHECKING:
     from workflow._native import Engine, Job
 
@@ -150,6 +152,8 @@ class LoopService:
         finally:
             job.suspend()
             job.leave()
+        if function.kind == "function":
+            made = _hooks.awaited(job.task, made)
         if hasattr(made, "__aiter__"):
             return await _Steps(job, _collect(made))
         if hasattr(made, "__await__"):

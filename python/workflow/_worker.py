@@ -129,7 +129,7 @@ class _Worker:
             return _hooks.run_coroutine(made)
         if header["kind"] == "asyncgen":
             return _hooks.collect_asyncgen(made)
-        return list(made) if header["kind"] == "generator" else made
+        return list(made) if header["kind"] == "generator" else _hooks.awaited(header["task"], made)
 
     def _reply(self, header: dict[str, Any], result: Any, error: BaseException | None, figures: Any) -> None:
         if error is None:

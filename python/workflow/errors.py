@@ -17,6 +17,7 @@ __all__ = [
     "MapError",
     "MetricsError",
     "MetricsServerError",
+    "NotAwaitedError",
     "ParameterError",
     "ParameterTypeError",
     "SkippedError",
@@ -88,6 +89,10 @@ class FutureUseError(WorkflowError, TypeError):
     """A future was used as if it were the value."""
 
     exit_code = 2
+
+
+class NotAwaitedError(WorkflowError, TypeError):
+    """A task that is no coroutine function returned a coroutine, of which nothing had run."""
 
 
 class StoreError(WorkflowError, OSError):

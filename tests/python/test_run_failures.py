@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import concurrent.futures
+import gc
 import sys
 import threading
 import traceback
 
 import pytest
 import workflow as wf
-from runs import add, boom, both, run
-from workflow.errors import CancelledError, SkippedError
+from runs import add, boom, both, every_executor, run, same
+from workflow.errors import CancelledError, NotAwaitedError, SkippedError
 
 
 @both
@@ -140,3 +142,50 @@ def test_a_result_with_a_time_out_says_so():
             release.set()
 
     run(body)
+
+
+# --- coroutines that nobody awaits -------------------------------------------------------------------------------
+
+
+async def fetch():
+    return 1
+
+
+@wf.task
+async def fetch_task():
+    return 1
+
+
+@wf.task
+def forgets_to_await():
+    return fetch()
+
+
+@wf.task
+def forgets_to_await_a_task():
+    return fetch_task()
+
+
+@every_executor
+@pytest.mark.parametrize("task", [forgets_to_await, forgets_to_await_a_task])
+@pytest.mark.filterwarnings("error")
+def test_a_plain_task_that_returns_a_coroutine_fails_and_is_told_what_to_do(executor, task, capfd):
+    done = run(lambda: [task(), add(1, 1)], executor, check=False, workers=1)
+    assert done.state == "failed"
+    assert done.futures[1].result() == 2
+    with pytest.raises(NotAwaitedError, match=rf"'{task.name}'.*fetch.*never awaited.*async def") as caught:
+        done.result()
+    assert isinstance(caught.value, TypeError)
+    gc.collect()
+    assert "RuntimeWarning" not in capfd.readouterr().err
+
+
+class Eventually:
+    def __await__(self):
+        return iter(())
+
+
+@both
+@pytest.mark.parametrize("value", [Eventually(), concurrent.futures.Future()], ids=["awaitable", "future"])
+def test_an_awaitable_that_is_no_coroutine_is_a_value(executor, value):
+    assert run(lambda: same(value), executor).result() is value
