@@ -301,7 +301,12 @@ void Engine::FinishLocal(uint32_t node, app::OpenAttempt* open, PyObject* value,
     Py_XSETREF(future->error, error);
     Py_XSETREF(future->error_trace, error == nullptr ? nullptr : PyException_GetTraceback(error));
   }
-  session_->EndAttempt(open, std::move(end), out);
+  std::string cause = end.cause;
+  NoteEnd(node, session_->EndAttempt(open, std::move(end), out), std::move(cause));
+}
+
+void Engine::NoteEnd(uint32_t node, base::AttemptState state, std::string cause) {
+  if (state != base::AttemptState::kSuccess) bad_ends_.insert_or_assign(node, BadEnd{state, std::move(cause)});
 }
 
 void Engine::Work(int32_t worker) {
@@ -431,11 +436,10 @@ bool Engine::Finish(Job& job, dag::Outcome outcome, PyObject* result, PyObject* 
   }
   end.outcome = outcome;
   app::Commands out;
-  if (figures != nullptr) {
-    session_->EndRemote(&job.open, std::move(end), *figures, out);
-  } else {
-    session_->EndAttempt(&job.open, std::move(end), out);
-  }
+  std::string cause = end.cause;
+  const auto state = figures != nullptr ? session_->EndRemote(&job.open, std::move(end), *figures, out)
+                                        : session_->EndAttempt(&job.open, std::move(end), out);
+  NoteEnd(job.ready.node, state, std::move(cause));
   Process(out);
   return true;
 }
@@ -445,6 +449,7 @@ void Engine::Lost(Job& job, bool innocent, const std::string& cause) {
   job.finished = true;
   app::Commands out;
   session_->WorkerLost(&job.open, innocent, cause, out);
+  NoteEnd(job.ready.node, base::AttemptState::kLost, cause);
   Process(out);
 }
 
@@ -475,8 +480,9 @@ void Engine::NodeFinal(const dag::Command& command) {
   if (record.future == nullptr) return;
   record.future->state = command.node_state;
   record.future->cause = command.cause;
+  auto end = bad_ends_.extract(command.node);
   if (command.node_state == base::NodeState::kFailed) {
-    KeepFailure(record.future);
+    KeepFailure(record.future, end.empty() ? BadEnd() : std::move(end.mapped()));
   }
   if (command.node_state != base::NodeState::kSuccess) Py_CLEAR(record.future->result);
   Py_DECREF(reinterpret_cast<PyObject*>(record.function));
@@ -499,19 +505,28 @@ Status Engine::Close(base::RunState state, const std::string& cause) {
   Py_END_ALLOW_THREADS return status;
 }
 
-void Engine::KeepFailure(FutureObject* future) {
+void Engine::KeepFailure(FutureObject* future, BadEnd end) {
   Py_INCREF(future->task);
   Py_XINCREF(future->error);
   Py_XINCREF(future->error_trace);
-  failures_.emplace(future->node, Failure{future->task, future->error, future->error_trace});
-  if (first_failure_ == 0) first_failure_ = future->node;
+  failures_.emplace(future->node,
+                    Failure{future->task, future->error, future->error_trace, future->map_index, std::move(end)});
+  failed_.push_back(future->node);
 }
 
-PyObject* Engine::FirstError() {
-  if (first_failure_ == 0) Py_RETURN_NONE;
-  const Failure& failure = failures_.at(first_failure_);
-  if (failure.error != nullptr && failure.trace != nullptr) PyException_SetTraceback(failure.error, failure.trace);
-  return Py_BuildValue("(OIO)", failure.error == nullptr ? Py_None : failure.error, first_failure_, failure.task);
+PyObject* Engine::Failures() {
+  PyObject* list = PyList_New(0);
+  for (const uint32_t node : failed_) {
+    const Failure& failure = failures_.at(node);
+    if (failure.error != nullptr && failure.trace != nullptr) PyException_SetTraceback(failure.error, failure.trace);
+    const std::string state(base::Name(failure.end.state));
+    PyObject* item = Py_BuildValue("(OIOiss)", failure.error == nullptr ? Py_None : failure.error, node, failure.task,
+                                   static_cast<int>(failure.map_index), state.c_str(), failure.end.cause.c_str());
+    if (list == nullptr || item == nullptr || PyList_Append(list, item) < 0) Py_CLEAR(list);
+    Py_XDECREF(item);
+    if (list == nullptr) break;
+  }
+  return list;
 }
 
 PyObject* Engine::SkippedError(FutureObject* future) {

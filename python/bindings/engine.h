@@ -92,7 +92,9 @@ class Engine {
 
   PyObject* SkippedError(FutureObject* future);
   PyObject* CancelledError(FutureObject* future);
-  PyObject* FirstError();
+  // A list of tuples, in the order in which the nodes failed: (exception or None, node, task, map index, state of the
+  // last attempt, its cause). Each exception has the traceback back that it had in its task.
+  PyObject* Failures();
 
  private:
   struct Record {
@@ -103,11 +105,19 @@ class Engine {
     bool has_futures = false;
   };
 
+  // How the last attempt of a node ended that did not succeed.
+  struct BadEnd {
+    base::AttemptState state = base::AttemptState::kError;
+    std::string cause;
+  };
+
   // What is kept of a failed node: it is named as the cause of what is skipped. Strong references.
   struct Failure {
     PyObject* task = nullptr;
     PyObject* error = nullptr;
     PyObject* trace = nullptr;
+    int32_t map_index = -1;
+    BadEnd end;
   };
 
   uint32_t TaskOf(FunctionObject* function);
@@ -119,7 +129,8 @@ class Engine {
   void FinishLocal(uint32_t node, app::OpenAttempt* open, PyObject* value, app::Commands& out);
   void Process(app::Commands& out);
   void NodeFinal(const dag::Command& command);
-  void KeepFailure(FutureObject* future);
+  void NoteEnd(uint32_t node, base::AttemptState state, std::string cause);
+  void KeepFailure(FutureObject* future, BadEnd end);
   void FillCurrent(CurrentAttempt* attempt, const app::OpenAttempt& open, const Record& record);
 
   app::SessionOptions options_;
@@ -131,7 +142,8 @@ class Engine {
   std::vector<uint32_t> deps_scratch_;
   std::vector<uint32_t> cancels_;
   std::unordered_map<uint32_t, Failure> failures_;  // by node
-  uint32_t first_failure_ = 0;
+  std::vector<uint32_t> failed_;                    // the keys of failures_, in the order in which they failed
+  std::unordered_map<uint32_t, BadEnd> bad_ends_;   // of nodes that are not final: a retry may follow
   bool loop_queue_ = false;
   bool inline_ = false;
   bool has_coroutines_ = false;

@@ -255,7 +255,12 @@ void BindEngine(nb::module_& module) {
       .def("counts", Counts)
       .def("explain", [](EngineHandle& h) { return h.engine.session().Explain(); })
       .def("check_progress", [](EngineHandle& h) { ThrowIf(h.engine.session().CheckProgress()); })
-      .def("first_error", [](EngineHandle& h) { return nb::steal(h.engine.FirstError()); })
+      .def("failures",
+           [](EngineHandle& h) {
+             PyObject* failures = h.engine.Failures();
+             if (failures == nullptr) throw nb::python_error();
+             return nb::steal(failures);
+           })
       .def("put_log", PutLog, nb::arg("stream"), nb::arg("level"), nb::arg("text"), nb::arg("attempt") = 0,
            nb::arg("time_ns") = 0)
       .def("put_process",

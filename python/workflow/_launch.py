@@ -214,8 +214,8 @@ def _tell(run: Run[Any], request: Mapping[str, Any], *, quiet: bool, as_json: bo
     if run._error is not None:
         sys.stderr.write(user_traceback(run._error))
         if run.errors:
-            first = run.errors[0]
-            _say(f"wf run: task '{first.task}' failed in run {run.id}; see: wf show {run.id}")
+            others = f" and {len(run.errors) - 1} more" if len(run.errors) > 1 else ""
+            _say(f"wf run: task '{run.errors[0].task}'{others} failed in run {run.id}; see: wf show {run.id}")
         else:
             _say(f"wf run: the body of workflow '{run.workflow}' failed in run {run.id}; see: wf show {run.id}")
     if as_json:

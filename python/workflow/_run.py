@@ -18,7 +18,7 @@ from workflow._native import Engine, building, enter_body, exit_body
 from workflow._params import bind, document
 from workflow._text import shorten
 from workflow._workflow import Failure, Run
-from workflow.errors import ParameterTypeError, WorkflowError
+from workflow.errors import ParameterTypeError, TaskError, WorkflowError
 
 if TYPE_CHECKING:
     import inspect
@@ -157,26 +157,38 @@ class _Execution:
     def _conclude(self, interrupt: KeyboardInterrupt | None) -> None:
         run, engine = self._run, self._engine
         run.wall_s = time.monotonic() - self._started
-        first = engine.first_error()
-        if first is not None and not (interrupt is not None and isinstance(first[0], KeyboardInterrupt)):
-            error, node, task = first
-            run.errors.append(Failure(task, node, error))
-            _note(error, f"in task '{task}' (node {node}) of run {run.id}; see: wf show {run.id}")
+        run.errors = [
+            failure
+            for failure in _failures(engine)
+            if interrupt is None or not isinstance(failure.exception, KeyboardInterrupt)
+        ]
+        first = run.errors[0] if run.errors else None
+        if first is not None:
+            _note(first.exception, f"in task '{first.task}' (node {first.node}) of run {run.id}; see: wf show {run.id}")
         if interrupt is not None:
             run.state = "cancelled"
             run.cause = "terminated by SIGTERM" if isinstance(interrupt, Terminated) else "interrupted by Ctrl-C"
         elif self._body_error is not None:
             run.state, run.cause = "failed", f"the body raised {_one_line(self._body_error)}"
-            if first is None or first[0] is not self._body_error:
+            if first is None or first.exception is not self._body_error:
                 _note(self._body_error, f"in the body of workflow '{run.workflow}', run {run.id}")
             run._error = self._body_error
         elif first is not None:
-            run.state, run.cause = "failed", f"task '{first[2]}': {_one_line(first[0])}"
-            run._error = first[0]
+            run.state, run.cause = "failed", f"task '{first.task}': {_one_line(first.exception)}"
+            run._error = first.exception
         elif engine.cancel_reason():
             run.state, run.cause = "cancelled", engine.cancel_reason()
         else:
             run.state = "success"
+
+
+def _failures(engine: Engine) -> list[Failure]:
+    found = []
+    for exception, node, task, map_index, status, cause in engine.failures():
+        if exception is None:  # it ended without one: its executor dropped it
+            exception = TaskError(f"task '{task}' (node {node}): {cause or status}")
+        found.append(Failure(task, node, exception, map_index=map_index, status=status, cause=cause))
+    return found
 
 
 def _only(options: Mapping[str, Any]) -> Settings:

@@ -20,17 +20,38 @@ __all__ = ["Failure", "Run", "Workflow", "workflow"]
 
 
 class Failure:
-    """A task that failed in a run."""
+    """A task that failed in a run.
 
-    __slots__ = ("exception", "node", "task")
+    task       its name
+    node       number of its node in the run
+    map_index  its position in a `.map`, else -1
+    status     how its last attempt ended: error, timeout or lost
+    cause      why, in one line
+    exception  the task's own
+    """
 
-    def __init__(self, task: str, node: int, exception: BaseException) -> None:
+    __slots__ = ("cause", "exception", "map_index", "node", "status", "task")
+
+    def __init__(
+        self,
+        task: str,
+        node: int,
+        exception: BaseException,
+        *,
+        map_index: int = -1,
+        status: str = "error",
+        cause: str = "",
+    ) -> None:
         self.task = task
         self.node = node
         self.exception = exception
+        self.map_index = map_index
+        self.status = status
+        self.cause = cause
 
     def __repr__(self) -> str:
-        return f"Failure(task={self.task!r}, node={self.node}, exception={self.exception!r})"
+        name = self.task if self.map_index < 0 else f"{self.task}[{self.map_index}]"
+        return f"<Failure {name} node {self.node} {self.status}: {self.cause}>"
 
 
 class Run(Generic[R]):
@@ -41,7 +62,7 @@ class Run(Generic[R]):
     state       success, failed or cancelled
     cause       why it is not success; else empty
     wall_s      from the start of the body to the last task
-    errors      the failures, first one first
+    errors      every task that failed, in the order in which they did; `result` raises the first one's exception
     """
 
     def __init__(self, engine: Engine, workflow: str) -> None:

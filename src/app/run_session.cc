@@ -335,7 +335,7 @@ bool RunSession::BeginRemote(const Ready& ready, int32_t worker, OpenAttempt* op
   return may_run;
 }
 
-void RunSession::EndAttempt(OpenAttempt* open, AttemptEnd end, Commands& out) {
+base::AttemptState RunSession::EndAttempt(OpenAttempt* open, AttemptEnd end, Commands& out) {
   probe::AttemptCost cost = open->meter.End();
   profile::Attempt row;
   row.start_ns = cost.start_ns;
@@ -345,10 +345,11 @@ void RunSession::EndAttempt(OpenAttempt* open, AttemptEnd end, Commands& out) {
   row.usage = cost.usage;
   FillGpu(cost.start_ns, cost.end_ns, &row.usage);
   row.usage.cpus_allocated_milli = run_.usable_cpus_milli;
-  Conclude(open, end, row, out);
+  return Conclude(*open, std::move(end), std::move(row), out);
 }
 
-void RunSession::EndRemote(OpenAttempt* open, AttemptEnd end, const RemoteFigures& figures, Commands& out) {
+base::AttemptState RunSession::EndRemote(OpenAttempt* open, AttemptEnd end, const RemoteFigures& figures,
+                                         Commands& out) {
   profile::Attempt row;
   row.start_ns = figures.start_ns;
   row.end_ns = figures.end_ns;
@@ -356,40 +357,46 @@ void RunSession::EndRemote(OpenAttempt* open, AttemptEnd end, const RemoteFigure
   row.tid = figures.tid;
   row.usage = figures.usage;
   row.usage.cpus_allocated_milli = run_.usable_cpus_milli;
-  Conclude(open, end, row, out);
+  return Conclude(*open, std::move(end), std::move(row), out);
 }
 
-void RunSession::Conclude(OpenAttempt* open, AttemptEnd& end, const profile::Attempt& figures, Commands& out) {
-  profile::Attempt row = figures;
+base::AttemptState RunSession::Conclude(const OpenAttempt& open, AttemptEnd end, profile::Attempt figures,
+                                        Commands& out) {
   const std::lock_guard lock(mutex_);
   const size_t from = out.size();
-  const auto verdict = machine_.AttemptFinished(open->node, open->number, end.outcome, row.end_ns, out);
-  row.id = open->id;
-  row.node = open->node;
-  row.number = static_cast<int32_t>(open->number);
-  row.worker = open->worker;
-  row.state = verdict.accepted ? verdict.state : base::AttemptState::kCancelled;
-  row.cause = std::move(end.cause);
-  row.traceback = std::move(end.traceback);
-  row.sampled = open->sampled;
-  if (!open->measured) row.usage = {};
-  PutEnded(*open, row);
+  const auto verdict = machine_.AttemptFinished(open.node, open.number, end.outcome, figures.end_ns, out);
+  const auto state = verdict.accepted ? verdict.state : base::AttemptState::kCancelled;
+  PutEnded(open, std::move(end), state, std::move(figures));
   Carry(out, from);
+  return state;
 }
 
-void RunSession::PutEnded(const OpenAttempt& open, const profile::Attempt& row) {
-  metrics::TaskMetrics& metrics = *tasks_[open.task - 1].metrics;
-  metrics.AttemptEnded(open.start_ns + wall_offset_ns_);
-  if (open.measured) {
-    const profile::Figure& cpu = row.usage.cpu_ns;
-    metrics.ObserveAttempt(base::LabelOf(row.state), row.end_ns - row.start_ns, cpu.present() ? cpu.value : -1);
-    const profile::Figure& memory = row.usage.memory_peak_bytes;
-    if (memory.present()) metrics.SetMemoryPeak(static_cast<uint64_t>(memory.value));
-  }
+// `row` has the figures; the rest of it is filled in here. REQUIRES: mutex_ held.
+void RunSession::PutEnded(const OpenAttempt& open, AttemptEnd end, base::AttemptState state, profile::Attempt row) {
+  row.id = open.id;
+  row.node = open.node;
+  row.number = static_cast<int32_t>(open.number);
+  row.worker = open.worker;
+  row.state = state;
+  row.cause = std::move(end.cause);
+  row.traceback = std::move(end.traceback);
+  row.sampled = open.sampled;
+  if (!open.measured) row.usage = {};
+  CountEnded(open, row);
   if (writer_) writer_->PutAttempt(row);
   open_.back()->slot = open.slot;
   std::swap(open_[open.slot], open_.back());
   open_.pop_back();
+}
+
+void RunSession::CountEnded(const OpenAttempt& open, const profile::Attempt& row) {
+  metrics::TaskMetrics& metrics = *tasks_[open.task - 1].metrics;
+  metrics.AttemptEnded(open.start_ns + wall_offset_ns_);
+  if (!open.measured) return;
+  const profile::Figure& cpu = row.usage.cpu_ns;
+  metrics.ObserveAttempt(base::LabelOf(row.state), row.end_ns - row.start_ns, cpu.present() ? cpu.value : -1);
+  const profile::Figure& memory = row.usage.memory_peak_bytes;
+  if (memory.present()) metrics.SetMemoryPeak(static_cast<uint64_t>(memory.value));
 }
 
 void RunSession::WorkerLost(OpenAttempt* open, bool innocent, const std::string& cause, Commands& out) {
@@ -398,19 +405,13 @@ void RunSession::WorkerLost(OpenAttempt* open, bool innocent, const std::string&
   row.start_ns = open->start_ns;
   row.end_ns = Now();
   if (!innocent) {
-    Conclude(open, end, row, out);
+    Conclude(*open, std::move(end), std::move(row), out);
     return;
   }
   const std::lock_guard lock(mutex_);
   const size_t from = out.size();
   machine_.WorkerLost(open->node, open->number, true, row.end_ns, out);
-  row.id = open->id;
-  row.node = open->node;
-  row.number = static_cast<int32_t>(open->number);
-  row.worker = open->worker;
-  row.state = base::AttemptState::kLost;
-  row.cause = cause;
-  PutEnded(*open, row);
+  PutEnded(*open, std::move(end), base::AttemptState::kLost, std::move(row));
   Carry(out, from);
 }
 

@@ -116,10 +116,11 @@ class RunSession {
   bool TakeReady(Queue queue, int64_t timeout_ns, Ready* ready);
   // Starts measuring on the calling thread. False: the node must not run (cancelled meanwhile); `open` is untouched.
   bool BeginAttempt(const Ready& ready, int32_t worker, OpenAttempt* open, Commands& out);
-  void EndAttempt(OpenAttempt* open, AttemptEnd end, Commands& out);
+  // Answers how the attempt counts: the machine may see in it a time-out or a cancel.
+  base::AttemptState EndAttempt(OpenAttempt* open, AttemptEnd end, Commands& out);
   // For work in another process: the same without readings; EndRemote brings the figures.
   bool BeginRemote(const Ready& ready, int32_t worker, OpenAttempt* open, Commands& out);
-  void EndRemote(OpenAttempt* open, AttemptEnd end, const RemoteFigures& figures, Commands& out);
+  base::AttemptState EndRemote(OpenAttempt* open, AttemptEnd end, const RemoteFigures& figures, Commands& out);
   // A worker died with this attempt: `innocent` reruns it without using a retry.
   void WorkerLost(OpenAttempt* open, bool innocent, const std::string& cause, Commands& out);
   // A call outside the graph that belongs to this run (profiling.start): a node and an attempt in one step.
@@ -176,8 +177,9 @@ class RunSession {
   // Deals with what the machine ordered; `from` is the first new command. REQUIRES: mutex_ held.
   void Carry(Commands& out, size_t from);
   void PushReady(const dag::Command& command);
-  void Conclude(OpenAttempt* open, AttemptEnd& end, const profile::Attempt& row, Commands& out);
-  void PutEnded(const OpenAttempt& open, const profile::Attempt& row);
+  base::AttemptState Conclude(const OpenAttempt& open, AttemptEnd end, profile::Attempt figures, Commands& out);
+  void PutEnded(const OpenAttempt& open, AttemptEnd end, base::AttemptState state, profile::Attempt row);
+  void CountEnded(const OpenAttempt& open, const profile::Attempt& row);
   void FireTimers(int64_t now);
   int64_t NextTimerNs() const;
   void PutOpen();

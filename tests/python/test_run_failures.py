@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import gc
+import os
 import sys
 import threading
 import traceback
@@ -62,6 +63,42 @@ def test_independent_branches_finish_and_dependants_are_skipped(executor):
     assert [failure.task for failure in done.errors] == ["boom"]
     with pytest.raises(ValueError, match="no"):
         done.result()
+
+
+@wf.task
+def odd_only(x):
+    if x % 2 == 0:
+        raise ValueError(f"{x} is even")
+    return x
+
+
+@every_executor
+def test_the_errors_of_a_run_are_all_tasks_that_failed_in_order(executor):
+    done = run(
+        lambda: [odd_only.map(range(1, 6)), boom("last"), add(boom.map(["x"])[0])], executor, check=False, workers=1
+    )
+    assert [(error.task, error.map_index, error.status, error.cause) for error in done.errors] == [
+        ("odd_only", 1, "error", "ValueError: 2 is even"),
+        ("odd_only", 3, "error", "ValueError: 4 is even"),
+        ("boom", -1, "error", "ValueError: last"),
+        ("boom", 0, "error", "ValueError: x"),
+    ]
+    assert [str(error.exception) for error in done.errors] == ["2 is even", "4 is even", "last", "x"]
+    with pytest.raises(ValueError, match="2 is even") as caught:
+        done.result()
+    if executor != "processes":
+        assert traceback.extract_tb(caught.value.__traceback__)[-1].name == "odd_only"
+
+
+@wf.task
+def dies():
+    os._exit(3)
+
+
+def test_the_errors_of_a_run_tell_a_dead_worker_from_an_exception():
+    done = run(lambda: [dies(), boom()], "processes", check=False, workers=1)
+    assert [(error.task, error.status) for error in done.errors] == [("dies", "lost"), ("boom", "error")]
+    assert "exited with status 3" in done.errors[0].cause
 
 
 @both
