@@ -33,6 +33,17 @@ bool IsAwaitable(PyObject* value) {
   return async != nullptr && async->am_await != nullptr;
 }
 
+// Not an error of the task's own: Ctrl-C, or a program's own handler of a signal that leaves with SystemExit.
+bool IsInterrupt(PyObject* error) {
+  if (error == nullptr || PyErr_GivenExceptionMatches(error, PyExc_Exception)) return false;
+  Py_INCREF(error);
+  PyObject* answer = CallHook(GetHooks().is_interrupt, "is_interrupt", {error});
+  const bool interrupt = answer == Py_True;
+  if (answer == nullptr) PyErr_Clear();
+  Py_XDECREF(answer);
+  return interrupt;
+}
+
 bool IsNamed(PyObject* key, const char* name) { return PyUnicode_CompareWithASCIIString(key, name) == 0; }
 
 }  // namespace
@@ -261,7 +272,7 @@ PyObject* Engine::CallBody(FunctionObject* function, PyObject* args, PyObject* k
   }
 }
 
-void Engine::RunNode(const app::Ready& ready, int32_t worker) {
+PyObject* Engine::RunNode(const app::Ready& ready, int32_t worker) {
   app::Commands out;
   app::OpenAttempt open;
   CurrentAttempt attempt;
@@ -269,7 +280,7 @@ void Engine::RunNode(const app::Ready& ready, int32_t worker) {
   PyObject* kwnames = records_[ready.node - 1].kwnames;
   if (function == nullptr || !session_->BeginAttempt(ready, worker, &open, out)) {
     Process(out);
-    return;
+    return nullptr;
   }
   Py_INCREF(function);
   Py_XINCREF(kwnames);
@@ -281,15 +292,17 @@ void Engine::RunNode(const app::Ready& ready, int32_t worker) {
     if (args != nullptr) value = CallBody(function, args, kwnames);
     Py_XDECREF(args);
   }
-  FinishLocal(ready.node, &open, value, out);
+  PyObject* interrupt = FinishLocal(ready.node, &open, value, out);
   Py_XDECREF(kwnames);
   Py_DECREF(function);
   Process(out);
+  return interrupt;
 }
 
-void Engine::FinishLocal(uint32_t node, app::OpenAttempt* open, PyObject* value, app::Commands& out) {
+PyObject* Engine::FinishLocal(uint32_t node, app::OpenAttempt* open, PyObject* value, app::Commands& out) {
   FutureObject* future = records_[node - 1].future;
   app::AttemptEnd end;
+  PyObject* interrupt = nullptr;
   if (value != nullptr) {
     // Before the machine hears of it: dependants look for the value at once.
     PyObject* old = future->result;
@@ -298,11 +311,18 @@ void Engine::FinishLocal(uint32_t node, app::OpenAttempt* open, PyObject* value,
   } else {
     PyObject* error = TakeError();
     end = DescribeError(error, dag::Outcome::kError);
+    if (inline_ && IsInterrupt(error)) {
+      // First, so that nothing starts any more and the machine sees in this attempt one that it had cancelled.
+      session_->Cancel("interrupted", out);
+      Py_INCREF(error);
+      interrupt = error;
+    }
     Py_XSETREF(future->error, error);
     Py_XSETREF(future->error_trace, error == nullptr ? nullptr : PyException_GetTraceback(error));
   }
   std::string cause = end.cause;
   NoteEnd(node, session_->EndAttempt(open, std::move(end), out), std::move(cause));
+  return interrupt;
 }
 
 void Engine::NoteEnd(uint32_t node, base::AttemptState state, std::string cause) {
@@ -318,7 +338,7 @@ void Engine::Work(int32_t worker) {
       Py_BEGIN_ALLOW_THREADS got = session_->TakeReady(app::Queue::kMain, -1, &ready);
       Py_END_ALLOW_THREADS if (!got) break;
     }
-    RunNode(ready, worker);
+    Py_XDECREF(RunNode(ready, worker));
   }
   Drain();
 }
@@ -332,8 +352,10 @@ int Engine::RunReady(FutureObject* until, double timeout) {
     if (base::MonotonicNs() >= end) return 0;
     if (PyErr_CheckSignals() < 0) return -1;
     if (session_->TakeReady(app::Queue::kMain, 0, &ready)) {
-      RunNode(ready, 0);
-      continue;
+      PyObject* interrupt = RunNode(ready, 0);
+      if (interrupt == nullptr) continue;
+      RestoreError(interrupt);
+      return -1;
     }
     const Status progress = session_->CheckProgress();
     if (!progress.ok()) {

@@ -124,9 +124,10 @@ class Engine {
   PyObject* AddRecord(FunctionObject* function, PyObject* args, PyObject* kwnames, int32_t map_index, PyObject* after);
   PyObject* ResolvedArgs(uint32_t node);
   void FailBeforeStart(Job& job);
-  void RunNode(const app::Ready& ready, int32_t worker);
+  // Inline, the exception that interrupted the attempt, as a new reference: it goes on to the caller. Else null.
+  PyObject* RunNode(const app::Ready& ready, int32_t worker);
   PyObject* CallBody(FunctionObject* function, PyObject* args, PyObject* kwnames);
-  void FinishLocal(uint32_t node, app::OpenAttempt* open, PyObject* value, app::Commands& out);
+  PyObject* FinishLocal(uint32_t node, app::OpenAttempt* open, PyObject* value, app::Commands& out);
   void Process(app::Commands& out);
   void NodeFinal(const dag::Command& command);
   void NoteEnd(uint32_t node, base::AttemptState state, std::string cause);

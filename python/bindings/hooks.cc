@@ -11,7 +11,7 @@ struct Slot {
   PyObject* Hooks::* member;
 };
 
-constexpr std::array<Slot, 10> kSlots{{
+constexpr std::array<Slot, 11> kSlots{{
     {"bad_call", &Hooks::bad_call},
     {"describe", &Hooks::describe},
     {"run_coroutine", &Hooks::run_coroutine},
@@ -22,6 +22,7 @@ constexpr std::array<Slot, 10> kSlots{{
     {"cancelled_error", &Hooks::cancelled_error},
     {"copy_dataclass", &Hooks::copy_dataclass},
     {"awaited", &Hooks::awaited},
+    {"is_interrupt", &Hooks::is_interrupt},
 }};
 
 }  // namespace

@@ -20,6 +20,7 @@ struct Hooks {
   PyObject* cancelled_error = nullptr;   // (task, node, reason) -> exception
   PyObject* copy_dataclass = nullptr;    // (dataclass instance, {field: value}) -> copy with these fields
   PyObject* awaited = nullptr;           // (task, value) -> value; raises when it is a coroutine
+  PyObject* is_interrupt = nullptr;      // (exception) -> bool: is it one from outside the task?
 };
 
 Hooks& GetHooks();

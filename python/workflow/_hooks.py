@@ -163,6 +163,13 @@ def wrap_stream(function: Function[..., Any], stream: Any) -> Any:
     return _streams.wrap(function, stream)
 
 
+def is_interrupt(error: BaseException) -> bool:
+    """Does it come from outside the task that raised it? See `_interrupt.is_interrupt`."""
+    from workflow import _interrupt
+
+    return _interrupt.is_interrupt(error)
+
+
 HOOKS: dict[str, Callable[..., Any]] = {
     "bad_call": bad_call,
     "describe": describe,
@@ -174,6 +181,7 @@ HOOKS: dict[str, Callable[..., Any]] = {
     "cancelled_error": cancelled_error,
     "copy_dataclass": copy_dataclass,
     "awaited": awaited,
+    "is_interrupt": is_interrupt,
 }
 
 # Codes of wf::Status as the native layer spells them.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 if TYPE_CHECKING:
     from types import FrameType, TracebackType
 
-__all__ = ["InterruptWatch", "Terminated", "raise_terminated"]
+__all__ = ["InterruptWatch", "Terminated", "is_interrupt", "raise_terminated"]
 
 
 class Terminated(KeyboardInterrupt):
@@ -24,6 +24,37 @@ class Terminated(KeyboardInterrupt):
 def raise_terminated(number: int, frame: FrameType | None) -> NoReturn:
     """The handler that `wf run` sets for SIGTERM."""
     raise Terminated("terminated by SIGTERM")
+
+
+def is_interrupt(error: BaseException) -> bool:
+    """Was what ran interrupted from outside? True for KeyboardInterrupt, and for a SystemExit out of a signal handler.
+
+    A ``sys.exit`` that a task calls itself is its own failure, the same under every executor.
+    """
+    if isinstance(error, KeyboardInterrupt):
+        return True
+    return isinstance(error, SystemExit) and not _codes_in(error.__traceback__).isdisjoint(_handler_codes())
+
+
+def _codes_in(trace: TracebackType | None) -> set[Any]:
+    codes = set()
+    while trace is not None:
+        codes.add(trace.tb_frame.f_code)
+        trace = trace.tb_next
+    return codes
+
+
+def _handler_codes() -> set[Any]:
+    """The code of the handlers that are set in Python."""
+    codes = set()
+    for number in signal.valid_signals():
+        handler: Any = signal.getsignal(number)
+        while hasattr(handler, "func"):  # a partial
+            handler = handler.func
+        code = getattr(handler, "__code__", None)  # a method has that of its function
+        if code is not None:
+            codes.add(code)
+    return codes
 
 
 class InterruptWatch:

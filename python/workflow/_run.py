@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from workflow import _config, _executors
 from workflow._capture import Capture
 from workflow._config import Settings
-from workflow._interrupt import InterruptWatch, Terminated
+from workflow._interrupt import InterruptWatch, Terminated, is_interrupt
 from workflow._native import Engine, building, enter_body, exit_body
 from workflow._params import bind, document
 from workflow._text import shorten
@@ -119,7 +119,9 @@ class _Execution:
             if watch.caught is not None:  # a task in this thread took it for an error of its own
                 raise watch.caught
             abandon = False
-        except KeyboardInterrupt as interrupt:
+        except (KeyboardInterrupt, SystemExit) as interrupt:
+            if not is_interrupt(interrupt):
+                raise
             abandon = not self._wind_down(executor)
             self._conclude(interrupt)
             raise
@@ -133,9 +135,9 @@ class _Execution:
         try:
             self._run.returned = self._workflow.__wrapped__(*self._bound.args, **self._bound.kwargs)
             complete = True
-        except KeyboardInterrupt:
-            raise
         except BaseException as error:
+            if is_interrupt(error):
+                raise
             self._body_error = error
             engine.cancel(f"the body of the workflow raised {_one_line(error)}")
         finally:
@@ -150,11 +152,11 @@ class _Execution:
             self._observer.interrupted(self._run, self._engine)
         try:
             executor.drive()
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, SystemExit):
             return False
         return True
 
-    def _conclude(self, interrupt: KeyboardInterrupt | None) -> None:
+    def _conclude(self, interrupt: BaseException | None) -> None:
         run, engine = self._run, self._engine
         run.wall_s = time.monotonic() - self._started
         run.errors = [
@@ -167,7 +169,7 @@ class _Execution:
             _note(first.exception, f"in task '{first.task}' (node {first.node}) of run {run.id}; see: wf show {run.id}")
         if interrupt is not None:
             run.state = "cancelled"
-            run.cause = "terminated by SIGTERM" if isinstance(interrupt, Terminated) else "interrupted by Ctrl-C"
+            run.cause = _why_interrupted(interrupt)
         elif self._body_error is not None:
             run.state, run.cause = "failed", f"the body raised {_one_line(self._body_error)}"
             if first is None or first.exception is not self._body_error:
@@ -180,6 +182,14 @@ class _Execution:
             run.state, run.cause = "cancelled", engine.cancel_reason()
         else:
             run.state = "success"
+
+
+def _why_interrupted(interrupt: BaseException) -> str:
+    if isinstance(interrupt, Terminated):
+        return "terminated by SIGTERM"
+    if isinstance(interrupt, KeyboardInterrupt):
+        return "interrupted by Ctrl-C"
+    return f"a signal handler of the program's ended it ({_one_line(interrupt)})"
 
 
 def _failures(engine: Engine) -> list[Failure]:
