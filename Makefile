@@ -6,6 +6,9 @@ PYTHON ?= $(or $(shell tools/find_python 3.11 3.12 3.13 3.10 3.14 3.15),$(error 
 TEST_PYTHONS ?= 3.11 3.13
 PYTEST_ARGS ?=
 VENV := .venv/bin
+# So that a second checkout, a build of a wheel (in a folder of its own) and CI find what was compiled before.
+export CCACHE_BASEDIR := $(CURDIR)
+export CCACHE_NOHASHDIR := 1
 
 .PHONY: help setup demo test test-all test-cpp test-python test-consumer test-sanitizers test-wheels bench lint format clean
 
