@@ -6,13 +6,18 @@
 #include <cstring>
 #include <string_view>
 
+#include "bound_function_type.h"
 #include "current.h"
 #include "direct_call.h"
 #include "engine.h"
+#include "raw_type.h"
 
 namespace wf::bindings {
 
 PyTypeObject* FunctionType = nullptr;
+
+template <>
+constexpr std::array kOwned<FunctionObject> = {&FunctionObject::func, &FunctionObject::name, &FunctionObject::dict};
 
 namespace {
 
@@ -61,35 +66,12 @@ PyObject* New(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   return reinterpret_cast<PyObject*>(self);
 }
 
-int Traverse(PyObject* self, visitproc visit, void* arg) {
-  Py_VISIT(Py_TYPE(self));
-  Py_VISIT(Cast(self)->func);
-  Py_VISIT(Cast(self)->dict);
-  return 0;
-}
-
-int Clear(PyObject* self) {
-  Py_CLEAR(Cast(self)->func);
-  Py_CLEAR(Cast(self)->dict);
-  Py_CLEAR(Cast(self)->name);
-  return 0;
-}
-
-void Dealloc(PyObject* self) {
-  PyObject_GC_UnTrack(self);
-  if (Cast(self)->weakrefs != nullptr) PyObject_ClearWeakRefs(self);
-  Clear(self);
-  PyTypeObject* type = Py_TYPE(self);
-  type->tp_free(self);
-  Py_DECREF(type);
-}
-
 PyObject* DescrGet(PyObject* self, PyObject* object, PyObject* /*type*/) {
   if (object == nullptr || object == Py_None) {
     Py_INCREF(self);
     return self;
   }
-  return PyMethod_New(self, object);
+  return NewBoundFunction(self, object);
 }
 
 // What is not ours is the user's function's: __code__, __defaults__, __globals__, attributes that others set on it.
@@ -190,14 +172,14 @@ PyMemberDef kMembers[] = {
 };
 
 PyType_Slot kSlots[] = {
-    {Py_tp_new, reinterpret_cast<void*>(New)},
-    {Py_tp_dealloc, reinterpret_cast<void*>(Dealloc)},
-    {Py_tp_traverse, reinterpret_cast<void*>(Traverse)},
-    {Py_tp_clear, reinterpret_cast<void*>(Clear)},
-    {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
-    {Py_tp_descr_get, reinterpret_cast<void*>(DescrGet)},
-    {Py_tp_getattro, reinterpret_cast<void*>(GetAttr)},
-    {Py_tp_repr, reinterpret_cast<void*>(Repr)},
+    {Py_tp_new, Slot(New)},
+    {Py_tp_dealloc, Slot(Dealloc<FunctionObject>)},
+    {Py_tp_traverse, Slot(Traverse<FunctionObject>)},
+    {Py_tp_clear, Slot(Clear<FunctionObject>)},
+    {Py_tp_call, Slot(PyVectorcall_Call)},
+    {Py_tp_descr_get, Slot(DescrGet)},
+    {Py_tp_getattro, Slot(GetAttr)},
+    {Py_tp_repr, Slot(Repr)},
     {Py_tp_methods, kMethods},
     {Py_tp_getset, kGetSet},
     {Py_tp_members, kMembers},
@@ -212,11 +194,8 @@ PyType_Spec kSpec = {
 }  // namespace
 
 int InitFunctionType(PyObject* module) {
-  PyObject* type = PyType_FromSpec(&kSpec);
-  if (type == nullptr) return -1;
-  FunctionType = reinterpret_cast<PyTypeObject*>(type);
-  Py_INCREF(type);
-  return PyModule_AddObject(module, "Function", type);
+  FunctionType = AddType(module, &kSpec);
+  return FunctionType == nullptr ? -1 : 0;
 }
 
 }  // namespace wf::bindings

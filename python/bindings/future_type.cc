@@ -5,41 +5,19 @@
 #include "engine.h"
 #include "error_state.h"
 #include "hooks.h"
+#include "raw_type.h"
 
 namespace wf::bindings {
 
 PyTypeObject* FutureType = nullptr;
 
+template <>
+constexpr std::array kOwned<FutureObject> = {&FutureObject::result, &FutureObject::error, &FutureObject::error_trace,
+                                             &FutureObject::task, &FutureObject::engine_object};
+
 namespace {
 
 FutureObject* Cast(PyObject* object) { return reinterpret_cast<FutureObject*>(object); }
-
-int Traverse(PyObject* self, visitproc visit, void* arg) {
-  Py_VISIT(Py_TYPE(self));
-  Py_VISIT(Cast(self)->engine_object);
-  Py_VISIT(Cast(self)->result);
-  Py_VISIT(Cast(self)->error);
-  Py_VISIT(Cast(self)->error_trace);
-  return 0;
-}
-
-int Clear(PyObject* self) {
-  Py_CLEAR(Cast(self)->result);
-  Py_CLEAR(Cast(self)->error);
-  Py_CLEAR(Cast(self)->error_trace);
-  Py_CLEAR(Cast(self)->task);
-  Py_CLEAR(Cast(self)->engine_object);
-  return 0;
-}
-
-void Dealloc(PyObject* self) {
-  PyObject_GC_UnTrack(self);
-  if (Cast(self)->weakrefs != nullptr) PyObject_ClearWeakRefs(self);
-  Clear(self);
-  PyTypeObject* type = Py_TYPE(self);
-  PyObject_GC_Del(self);
-  Py_DECREF(type);
-}
 
 PyObject* StateName(base::NodeState state) {
   const std::string_view name = base::Name(state);
@@ -134,10 +112,10 @@ PyMemberDef kMembers[] = {
 };
 
 PyType_Slot kSlots[] = {
-    {Py_tp_dealloc, reinterpret_cast<void*>(Dealloc)},
-    {Py_tp_traverse, reinterpret_cast<void*>(Traverse)},
-    {Py_tp_clear, reinterpret_cast<void*>(Clear)},
-    {Py_tp_repr, reinterpret_cast<void*>(Repr)},
+    {Py_tp_dealloc, Slot(Dealloc<FutureObject>)},
+    {Py_tp_traverse, Slot(Traverse<FutureObject>)},
+    {Py_tp_clear, Slot(Clear<FutureObject>)},
+    {Py_tp_repr, Slot(Repr)},
     {Py_tp_methods, kMethods},
     {Py_tp_getset, kGetSet},
     {Py_tp_members, kMembers},
@@ -162,11 +140,8 @@ void RaiseMade(PyObject* error) {
 }  // namespace
 
 int InitFutureType(PyObject* module) {
-  PyObject* type = PyType_FromSpec(&kSpec);
-  if (type == nullptr) return -1;
-  FutureType = reinterpret_cast<PyTypeObject*>(type);
-  Py_INCREF(type);
-  return PyModule_AddObject(module, "Future", type);
+  FutureType = AddType(module, &kSpec);
+  return FutureType == nullptr ? -1 : 0;
 }
 
 FutureObject* NewFuture(PyObject* engine_object, Engine* engine, PyObject* task, uint32_t node, int32_t map_index) {

@@ -3,6 +3,7 @@
 #include <nanobind/stl/string_view.h>
 
 #include "base/version.h"
+#include "bound_function_type.h"
 #include "engine_binding.h"
 #include "errors.h"
 #include "function_type.h"
@@ -26,7 +27,8 @@ NB_MODULE(_core, module) {
   module.doc() = "Native core of the package workflow; use it through the package.";
   module.def("version", &wf::Version, "The version of the core, such as 6.0.0.");
   if (wf::bindings::InitFutureType(module.ptr()) < 0 || wf::bindings::InitFunctionType(module.ptr()) < 0 ||
-      wf::bindings::InitMetricTypes(module.ptr()) < 0 || PyModule_AddFunctions(module.ptr(), raw_functions) < 0) {
+      wf::bindings::InitBoundFunctionType(module.ptr()) < 0 || wf::bindings::InitMetricTypes(module.ptr()) < 0 ||
+      PyModule_AddFunctions(module.ptr(), raw_functions) < 0) {
     throw nanobind::python_error();
   }
   wf::bindings::BindEngine(module);

@@ -7,6 +7,7 @@ decorators (through ``__wrapped__``), and adds its settings to it instead of mea
 from __future__ import annotations
 
 import functools
+import sys
 import types
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
@@ -147,7 +148,7 @@ def _look_like(function: Function[..., Any], target: Any) -> None:
 def _observe(decorator: str, target: Any, *, is_task: bool, name: Any, mode: Any, every: Any, cpu: Any) -> Any:
     if isinstance(target, (classmethod, staticmethod)):
         inner = _observe(decorator, target.__func__, is_task=is_task, name=name, mode=mode, every=every, cpu=cpu)
-        return type(target)(inner)
+        return _ClassMethod(inner) if type(target) is classmethod else type(target)(inner)
     settings = _Settings(task=is_task, name=name, mode=mode, every=every, cpu=cpu)
     if isinstance(target, Function):
         # A new object: the one below may be in use under its own name.
@@ -161,6 +162,15 @@ def _observe(decorator: str, target: Any, *, is_task: bool, name: Any, mode: Any
         inner.observed = False
         inner.task = False
     return settings.make(target)
+
+
+class _ClassMethod(classmethod):  # type: ignore[type-arg]
+    """A classmethod that lets the function bind itself, as Python's own does before 3.13: so ``.map`` has the class."""
+
+    if sys.version_info >= (3, 13):
+
+        def __get__(self, instance: Any, owner: type | None = None) -> Any:
+            return self.__func__.__get__(type(instance) if owner is None else owner)
 
 
 def _check_target(decorator: str, target: Any) -> None:

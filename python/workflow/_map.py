@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sized
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -37,18 +38,37 @@ def _value(item: Any, timeout: float | None = None) -> Any:
 
 
 def map_calls(
-    function: Function[..., Any], iterables: tuple[Iterable[Any], ...], after: Iterable[Any], constants: dict[str, Any]
+    function: Function[..., Any],
+    iterables: tuple[Iterable[Any], ...],
+    after: Iterable[Any],
+    constants: dict[str, Any],
+    *,
+    bound: tuple[Any, ...] = (),
 ) -> FutureList[Any]:
-    """Make the calls of ``function.map(*iterables, after=after, **constants)``."""
+    """Make the calls of ``function.map(*iterables, after=after, **constants)``; `bound` goes in front of each row."""
     from workflow._native import Future, building
 
-    rows = zip_columns(function.name, iterables)
+    if not bound:
+        _refuse_lost_class(function)
+    rows = [(*bound, *row) for row in zip_columns(function.name, iterables)]
     if building() is None:
         return FutureList(function(*row, **constants) for row in rows)
     if not function.task:
         raise MapError(f"{function.name}.map: it is only profiled, not a task; decorate it with @wf.task")
     edges = (after,) if isinstance(after, Future) else tuple(after)
     return FutureList(function.submit(row, constants or None, index, edges) for index, row in enumerate(rows))
+
+
+def _refuse_lost_class(function: Function[..., Any]) -> None:
+    """``Class.method.map`` with @classmethod above @task: since Python 3.13 nothing tells which class it was."""
+    code = getattr(function, "__code__", None)
+    first = code.co_varnames[:1] if code is not None and code.co_argcount else ()
+    if sys.version_info < (3, 13) or first != ("cls",) or function.__qualname__.endswith(f">.{function.__name__}"):
+        return
+    raise MapError(
+        f"{function.name}.map: the class of a classmethod is lost here on Python 3.13 and later; put @task above "
+        f"@classmethod instead of below it"
+    )
 
 
 def zip_columns(task: str, iterables: tuple[Iterable[Any], ...]) -> list[tuple[Any, ...]]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from types import GenericAlias
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from workflow import _core
 from workflow._core import (
+    BoundFunction,
     Engine,
     Function,
     Future,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from workflow._map import FutureList
 
 __all__ = [
+    "BoundFunction",
     "Engine",
     "Function",
     "Future",
@@ -98,6 +100,35 @@ def _map(
     return map_calls(self, iterables, after, constants)
 
 
+def _map_bound(
+    self: BoundFunction[..., Any], *iterables: Iterable[Any], after: Iterable[Any] = (), **constants: Any
+) -> FutureList[Any]:
+    """As `Function.map`, each call with the instance, or the class, in front."""
+    from workflow._map import map_calls
+
+    return map_calls(self.__func__, iterables, after, constants, bound=(self.__self__,))
+
+
+def _submit_bound(
+    self: BoundFunction[..., Any],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any] | None,
+    map_index: int,
+    after: tuple[Any, ...],
+) -> Any:
+    return self.__func__.submit((self.__self__, *args), kwargs, map_index, after)
+
+
+def _call_user_bound(self: BoundFunction[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    return self.__func__.call_user((self.__self__, *args), kwargs)
+
+
+def _deepcopy_bound(self: BoundFunction[..., Any], memo: dict[int, Any]) -> Any:
+    import copy
+
+    return self.__func__.__get__(copy.deepcopy(self.__self__, memo))
+
+
 def _refuse(what: str) -> Any:
     def refuse(self: Future[Any], *_: object) -> NoReturn:
         raise FutureUseError(
@@ -111,6 +142,15 @@ def _refuse(what: str) -> Any:
 def _complete_function() -> None:
     cls: Any = Function
     cls.map = _map
+    cls.__class_getitem__ = classmethod(GenericAlias)
+
+
+def _complete_bound_function() -> None:
+    cls: Any = BoundFunction
+    cls.map = _map_bound
+    cls.submit = _submit_bound
+    cls.call_user = _call_user_bound
+    cls.__deepcopy__ = _deepcopy_bound
     cls.__class_getitem__ = classmethod(GenericAlias)
 
 
@@ -146,4 +186,5 @@ def _complete_future() -> None:
 _core.set_hooks(**HOOKS)
 _core.set_error_types(ERROR_TYPES)
 _complete_function()
+_complete_bound_function()
 _complete_future()

@@ -38,15 +38,15 @@ class Closed(EOFError):
     """The other side is gone."""
 
 
-def _by_name(function: Function[..., Any]) -> bool:
-    """Can a fresh process import this object under its name?"""
+def _found_by_name(function: Function[..., Any]) -> Any:
+    """What a fresh process finds under its name: the object itself, or the class method made of it; else None."""
     module = sys.modules.get(function.__module__)
     if module is None or function.__module__ == "__main__" or "<" in function.__qualname__:
-        return False
+        return None
     found: Any = module
     for part in function.__qualname__.split("."):
         found = getattr(found, part, None)
-    return found is function or getattr(found, "__func__", None) is function
+    return found if found is function or getattr(found, "__func__", None) is function else None
 
 
 def _rebuild(wrapped: Any, name: str, kind: str, task: bool, state: dict[str, Any]) -> Function[..., Any]:
@@ -58,9 +58,14 @@ def _rebuild(wrapped: Any, name: str, kind: str, task: bool, state: dict[str, An
 
 class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
     def reducer_override(self, obj: Any) -> Any:
-        if type(obj) is Function and not _by_name(obj):
+        if type(obj) is not Function:
+            return super().reducer_override(obj)
+        found = _found_by_name(obj)
+        if found is None:
             state = {key: value for key, value in obj.__dict__.items() if key != "__wrapped__"}
             return _rebuild, (obj.__wrapped__, obj.name, obj.kind, obj.task, state)
+        if found is not obj:
+            return getattr, (found, "__func__")
         return super().reducer_override(obj)
 
 
