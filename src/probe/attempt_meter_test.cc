@@ -164,16 +164,19 @@ TEST(AttemptMeterTest, CpuIsALowerBoundWhenHelpersWorkWhileAttemptsOverlap) {
 
 TEST(AttemptMeterTest, SeesAMemorySpikeWhole) {
   const int64_t before = ResidentBytes();
-  LetReadingsAge();
-  AttemptMeter meter;
-  meter.Begin(Depth::kOverOneMs);
-  SpikeMemory(300 * kMiB);
-  const AttemptCost cost = meter.End();
-  EXPECT_GE(cost.usage.memory_peak_bytes.value, 300 * kMiB * 95 / 100);
-  EXPECT_LE(cost.usage.memory_peak_bytes.value, before + kMostResidentPerByte * 300 * kMiB + 64 * kMiB);
-  if (CanResetPeak()) {
-    EXPECT_EQ(cost.usage.memory_peak_bytes.quality, Quality::kMeasured);
+  bool measured = false;
+  for (int round = 0; round < 20 && !measured; ++round) {
+    LetReadingsAge();
+    AttemptMeter meter;
+    meter.Begin(Depth::kOverOneMs);
+    SpikeMemory(300 * kMiB);
+    const AttemptCost cost = meter.End();
+    EXPECT_GE(cost.usage.memory_peak_bytes.value, 300 * kMiB * 95 / 100);
+    EXPECT_LE(cost.usage.memory_peak_bytes.value, before + kMostResidentPerByte * 300 * kMiB + 64 * kMiB);
+    // A begin reading that took long, as on a busy machine or in a slow build, makes it an estimate, and rightly.
+    measured = cost.usage.memory_peak_bytes.quality == Quality::kMeasured;
   }
+  if (CanResetPeak()) EXPECT_TRUE(measured);
 }
 
 TEST(AttemptMeterTest, ANextAttemptIsNotChargedWithTheSpikeBeforeIt) {
