@@ -20,6 +20,10 @@ inline bool NumberOf(PyObject* object, double* out) {
     *out = PyFloat_AS_DOUBLE(object);
     return true;
   }
+  if (PyLong_CheckExact(object)) {
+    *out = PyLong_AsDouble(object);
+    return *out != -1.0 || !PyErr_Occurred();
+  }
   *out = PyFloat_AsDouble(object);  // also numpy scalars, Decimal, ...
   return *out != -1.0 || !PyErr_Occurred();
 }
@@ -45,14 +49,13 @@ inline bool OneNumber(PyObject* const* args, Py_ssize_t count, PyObject* keyword
   return false;
 }
 
-PyObject* CounterInc(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+// A hot method's usual case is a function that calls nothing, so that it has no registers to save, which would be a
+// good part of its time; it leaves all else to this one.
+[[gnu::noinline]] PyObject* CounterIncAny(PyObject* object, PyObject* const* args, Py_ssize_t count,
+                                          PyObject* keywords) {
   MetricObject* self = AsMetric(object);
   auto* counter = static_cast<Counter*>(self->child);
   if (counter == nullptr) return RaiseNoLabels(self);
-  if (count == 0 && keywords == nullptr) {
-    counter->Inc();
-    Py_RETURN_NONE;
-  }
   double amount = 0;
   if (!OneNumber(args, count, keywords, "amount", 1, &amount)) return nullptr;
   if (!counter->Add(amount) && amount < 0) {
@@ -60,6 +63,15 @@ PyObject* CounterInc(PyObject* object, PyObject* const* args, Py_ssize_t count, 
                         self->family->spec().name.c_str());
   }
   Py_RETURN_NONE;  // NaN and infinity are not added: they would spoil the sum for ever
+}
+
+PyObject* CounterInc(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  auto* counter = static_cast<Counter*>(AsMetric(object)->child);
+  if (count != 0 || keywords != nullptr || counter == nullptr) [[unlikely]] {
+    return CounterIncAny(object, args, count, keywords);
+  }
+  counter->Inc();
+  Py_RETURN_NONE;
 }
 
 PyObject* CounterValue(PyObject* object, void*) {
@@ -108,13 +120,23 @@ PyObject* GaugeValue(PyObject* object, void*) {
   return PyFloat_FromDouble(static_cast<Gauge*>(self->child)->Value());
 }
 
-PyObject* HistogramObserve(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+[[gnu::noinline]] PyObject* HistogramObserveAny(PyObject* object, PyObject* const* args, Py_ssize_t count,
+                                                PyObject* keywords) {
   MetricObject* self = AsMetric(object);
   auto* histogram = static_cast<Histogram*>(self->child);
   if (histogram == nullptr) return RaiseNoLabels(self);
   double value = 0;
   if (!OneNumber(args, count, keywords, "amount", NAN, &value)) return nullptr;
   histogram->Observe(value);  // NaN is not counted: it would spoil the sum for ever
+  Py_RETURN_NONE;
+}
+
+PyObject* HistogramObserve(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  auto* histogram = static_cast<Histogram*>(AsMetric(object)->child);
+  if (count != 1 || keywords != nullptr || histogram == nullptr || !PyFloat_CheckExact(args[0])) [[unlikely]] {
+    return HistogramObserveAny(object, args, count, keywords);
+  }
+  histogram->Observe(PyFloat_AS_DOUBLE(args[0]));
   Py_RETURN_NONE;
 }
 

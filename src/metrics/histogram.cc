@@ -8,7 +8,16 @@ namespace wf::metrics {
 
 Histogram::Histogram(Bounds bounds) : bounds_(std::move(bounds)) {
   WF_CHECK(bounds_ != nullptr && !bounds_->empty());
+  first_ = bounds_->data();
+  size_ = bounds_->size();
   buckets_ = std::make_unique<uint64_t[]>(bounds_->size() + 1);
+}
+
+bool Histogram::AddWhenFree(size_t bucket, double addend) noexcept {
+  const std::lock_guard<SpinLock> guard(lock_);
+  ++buckets_[bucket];
+  sum_ += addend;
+  return true;
 }
 
 bool Histogram::Merge(std::span<const uint64_t> counts, double sum) noexcept {

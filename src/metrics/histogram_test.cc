@@ -22,7 +22,7 @@ TEST(HistogramTest, CountsAValueInTheBucketWhoseBoundItEquals) {
 }
 
 TEST(HistogramTest, FindsTheRightBucketForAnyNumberOfBounds) {
-  for (size_t size = 1; size <= 40; ++size) {
+  for (size_t size = 1; size <= 140; ++size) {
     std::vector<double> bounds;
     for (size_t i = 0; i < size; ++i) bounds.push_back(static_cast<double>(i));
     for (size_t wanted = 0; wanted <= size; ++wanted) {

@@ -3,7 +3,7 @@
 // Uncontended it costs one atomic exchange and one store, less than the two read-modify-writes that a lock-free
 // histogram needs, and makes count, sum and buckets one consistent unit. A waiter yields the CPU after a short spin, so
 // that a holder that lost its time slice gets it back. Not fair, not recursive; never held across a call that may
-// block. Meets BasicLockable: use with std::lock_guard.
+// block. Meets Lockable: use with std::lock_guard.
 #ifndef WF_METRICS_SPIN_LOCK_H_
 #define WF_METRICS_SPIN_LOCK_H_
 
@@ -18,6 +18,7 @@ class SpinLock {
   void lock() noexcept {
     while (held_.exchange(1, std::memory_order_acquire) != 0) WaitForRelease();
   }
+  bool try_lock() noexcept { return held_.exchange(1, std::memory_order_acquire) == 0; }
   void unlock() noexcept { held_.store(0, std::memory_order_release); }
   // In the child of a fork only, where the holder may be a thread that does not exist any more.
   void ResetAfterFork() noexcept { held_.store(0, std::memory_order_relaxed); }
