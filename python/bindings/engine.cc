@@ -25,6 +25,7 @@ app::TaskOptions OptionsOf(const FunctionObject* function) {
   app::TaskOptions options;
   options.mode = static_cast<app::TaskOptions::Mode>(function->mode);
   options.every = function->every;
+  if (function->cpu_is_set) options.cpu = function->cpu != 0;
   return options;
 }
 

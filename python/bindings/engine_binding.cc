@@ -52,6 +52,8 @@ app::SessionOptions OptionsOf(const nb::dict& spec) {
   options.mode = ModeOf(run.mode);
   options.every = Get<int>(spec, "every", 10);
   options.mode_overrides = Get<bool>(spec, "mode_overrides", false);
+  options.cpu = Get<bool>(spec, "cpu", true);
+  options.cpu_overrides = Get<bool>(spec, "cpu_overrides", false);
   options.stored = spec.contains("store") && !spec["store"].is_none();
   options.store_folder = Get<std::string>(spec, "store", "");
   return options;

@@ -162,6 +162,7 @@ PyMemberDef kMembers[] = {
     {"name", T_OBJECT, offsetof(FunctionObject, name), READONLY, "name of the task"},
     {"task", T_BOOL, offsetof(FunctionObject, task), 0, "a call in a workflow's body makes a node"},
     {"cpu", T_BOOL, offsetof(FunctionObject, cpu), 0, "direct calls measure CPU time too"},
+    {"cpu_is_set", T_BOOL, offsetof(FunctionObject, cpu_is_set), 0, "False: in a run, cpu is as the run has it"},
     {"observed", T_BOOL, offsetof(FunctionObject, observed), 0, "False: another Function outside observes the calls"},
     {"after_keyword", T_BOOL, offsetof(FunctionObject, after_keyword), 0, "after= on a call means edges without data"},
     {"every", T_INT, offsetof(FunctionObject, every), 0, "mode sample: 1 in this many; 0: as the run"},

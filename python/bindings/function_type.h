@@ -37,6 +37,7 @@ struct FunctionObject {
   FunctionMode mode;
   char task;  // bools as PyMemberDef wants them
   char cpu;
+  char cpu_is_set;  // by a decorator: it beats the file
   char observed;
   char after_keyword;
 };

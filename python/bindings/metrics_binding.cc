@@ -111,6 +111,7 @@ void BindMetrics(PyObject* module_object) {
   module.def("generate_latest", &GenerateLatest, nb::arg("openmetrics") = false, "The page of this process, as bytes.");
   module.def("metrics_snapshot", &SnapshotList, "[(name, help, type, [(suffix, labels, value)])] of the page.");
   module.def("set_metrics_namespace", &SetNamespace, nb::arg("name"), "Prefix of Workflow's own families; once.");
+  module.def("metrics_namespace", &metrics::DefaultNamePrefix, "The prefix in use; empty: none, or not chosen yet.");
   module.def("ensure_metrics", [] { Check(EnsureOwnFamilies()); }, "Make Workflow's own families.");
   nb::class_<MetricsServer>(module, "MetricsServer", "Serves /metrics and /healthz from threads of its own.")
       .def(nb::init<int, const std::string&, const std::string&>(), nb::arg("port") = 0,

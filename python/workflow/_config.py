@@ -27,6 +27,7 @@ class Settings:
 
     __slots__ = (
         "cpu",
+        "cpu_overrides",
         "every",
         "executor",
         "metrics_port",
@@ -45,6 +46,7 @@ class Settings:
         self.mode_overrides = False
         self.every: int | None = None
         self.cpu: bool | None = None
+        self.cpu_overrides = False  # likewise
         self.store: str | bool | None = None
         self.metrics_port: int | None = None
         self.namespace: str | None = None
@@ -89,6 +91,13 @@ def _boolean(value: Any) -> bool:
     return value
 
 
+def _truth(value: Any) -> bool:
+    truth = {"true": True, "1": True, "false": False, "0": False}.get(str(value).lower())
+    if truth is None:
+        raise ValueError("true or false is needed")
+    return truth
+
+
 def _namespace(value: Any) -> str:
     if not isinstance(value, str) or not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*|", value):
         raise ValueError("letters, digits and '_' are allowed, a letter first")
@@ -106,6 +115,7 @@ _FILE_KEYS: dict[str, dict[str, tuple[str, Callable[[Any], Any]]]] = {
 }
 _ENVIRONMENT: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "WF_MODE": ("mode", _mode),
+    "WF_CPU": ("cpu", _truth),
     "WF_EXECUTOR": ("executor", _executor),
     "WF_WORKERS": ("workers", _WORKERS),
     "WF_STORE": ("store", _text),
@@ -217,7 +227,13 @@ def from_environment(environment: Mapping[str, str]) -> Settings:
 
 def checked(settings: Settings, source: str) -> Settings:
     """`settings` as they are, or a ConfigError that names `source`."""
-    for name, check in (("executor", _executor), ("workers", _WORKERS), ("mode", _mode), ("metrics_port", _PORT)):
+    for name, check in (
+        ("executor", _executor),
+        ("workers", _WORKERS),
+        ("mode", _mode),
+        ("metrics_port", _PORT),
+        ("namespace", _namespace),
+    ):
         value = getattr(settings, name)
         if value is None:
             continue
@@ -234,7 +250,7 @@ def resolve(asked: Settings, decorator: Settings, environment: Mapping[str, str]
     checked(decorator, "@wf.workflow")
     env = from_environment(os.environ if environment is None else environment)
     file = load_file(find_file())
-    built_in = Settings(executor="threads", mode="always", every=10, store="")
+    built_in = Settings(executor="threads", mode="always", every=10, cpu=True, store="")
     merged = Settings()
     for name in ("executor", "workers", "mode", "every", "cpu", "store", "metrics_port", "namespace"):
         for source in (asked, env, decorator, file, built_in):
@@ -243,6 +259,7 @@ def resolve(asked: Settings, decorator: Settings, environment: Mapping[str, str]
                 setattr(merged, name, value)
                 break
     merged.mode_overrides = asked.mode is not None or env.mode is not None
+    merged.cpu_overrides = asked.cpu is not None or env.cpu is not None
     if merged.workers is None:
         merged.workers = min(32, usable_cpus() + 4)
     return merged

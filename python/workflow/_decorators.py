@@ -120,7 +120,7 @@ class _Settings:
         self.name = self.name or (inner.name if inner.name != _default_name(inner) else None)
         self.mode = self.mode or inner.mode
         self.every = self.every or inner.every or None
-        self.cpu = inner.cpu if self.cpu is None else self.cpu
+        self.cpu = inner.cpu if self.cpu is None and inner.cpu_is_set else self.cpu
 
     def make(self, target: Any) -> Function[..., Any]:
         code = _code_of(_innermost(target))
@@ -133,6 +133,7 @@ class _Settings:
         function.mode = self.mode
         function.every = self.every or 0
         function.cpu = self.cpu is not False
+        function.cpu_is_set = self.cpu is not None
         return function
 
 

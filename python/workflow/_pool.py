@@ -20,7 +20,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from workflow import _transport
-from workflow._native import add_delta
+from workflow._native import add_delta, core
 from workflow._worker import RemoteTraceback
 from workflow.errors import TaskError
 
@@ -192,7 +192,7 @@ class _Slot:
     def _ready_worker(self) -> _Process:
         if self._worker is None:
             try:
-                self._worker = _Process({"run_id": self._engine.run_id, "workflow": self._pool.workflow})
+                self._worker = _Process(self._pool.config)
             except OSError as error:
                 raise TaskError(f"no worker process could be started: {error}; fewer --workers may help") from error
             self._number = self._engine.put_process(self._worker.pid, f"worker {self._index}")
@@ -292,7 +292,7 @@ class ProcessesExecutor:
     def __init__(self) -> None:
         self.stopping = False
         self.abandoned = False
-        self.workflow = ""
+        self.config: dict[str, Any] = {}  # what a new worker is told
         self.code = _Code()
         self._engine: Engine | None = None
         self._slots: list[_Slot] = []
@@ -301,7 +301,11 @@ class ProcessesExecutor:
 
     def start(self, engine: Engine, workers: int) -> None:
         self._engine = engine
-        self.workflow = engine.workflow
+        self.config = {
+            "run_id": engine.run_id,
+            "workflow": engine.workflow,
+            "namespace": core.metrics_namespace(),  # what it counts is added to our families: same names
+        }
         self._slots = [_Slot(self, engine, index) for index in range(workers)]
         for slot in self._slots:
             slot.thread.start()

@@ -18,7 +18,7 @@ from workflow._native import Engine, building, enter_body, exit_body
 from workflow._params import bind, document
 from workflow._text import shorten
 from workflow._workflow import Failure, Run
-from workflow.errors import ParameterTypeError, TaskError, WorkflowError
+from workflow.errors import MetricsError, ParameterTypeError, TaskError, WorkflowError
 
 if TYPE_CHECKING:
     import inspect
@@ -58,6 +58,8 @@ def execute(
     bound = bind(workflow.name, workflow.__wrapped__, args, kwargs)
     tags = {**_tags(workflow.defaults.get("tags")), **_tags(asked.get("tags"))}
     settings = _config.resolve(_only(asked), _only(workflow.defaults))
+    if serve and settings.namespace:
+        _choose_namespace(settings.namespace, asked.get("namespace") or workflow.defaults.get("namespace"))
     server = _serve_metrics(settings) if serve else None
     try:
         engine = Engine(_spec(workflow, bound, settings, tags, sys.argv if argv is None else argv))
@@ -202,7 +204,7 @@ def _failures(engine: Engine) -> list[Failure]:
 
 
 def _only(options: Mapping[str, Any]) -> Settings:
-    names = ("executor", "workers", "store", "mode", "metrics_port")
+    names = ("executor", "workers", "store", "mode", "metrics_port", "namespace")
     return Settings(**{name: options.get(name) for name in names})
 
 
@@ -234,6 +236,8 @@ def _spec(
         "mode": settings.mode,
         "mode_overrides": settings.mode_overrides,
         "every": settings.every,
+        "cpu": settings.cpu,
+        "cpu_overrides": settings.cpu_overrides,
         "commit": _commit(os.path.dirname(os.path.abspath(file))) if settings.store is not False else "",
         "python": platform.python_version(),
     }
@@ -276,6 +280,19 @@ def _commit(folder: str) -> str:
     except (OSError, subprocess.SubprocessError):
         return ""
     return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def _choose_namespace(namespace: str, asked: Any) -> None:
+    """Before the first count. What a process counted already cannot get another name: an error for who asked for it
+    here; for one whose file or environment says it, the run goes on and a line tells."""
+    from workflow import profiling
+
+    try:
+        profiling.set_namespace(namespace)
+    except MetricsError as error:
+        if asked:
+            raise
+        print(f"workflow: {error}", file=sys.stderr, flush=True)
 
 
 def _serve_metrics(settings: Settings) -> Any:

@@ -17,7 +17,7 @@ import time
 from typing import Any
 
 from workflow import _capture, _hooks, _transport
-from workflow._native import Function, RemoteAttempt, monotonic_ns, take_delta
+from workflow._native import Function, RemoteAttempt, core, monotonic_ns, take_delta
 
 __all__ = ["main"]
 
@@ -169,6 +169,8 @@ def main(descriptor: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the owner decides what it means
     channel = socket.socket(fileno=descriptor)
     config = _transport.decode(_transport.receive(channel))
+    if config["namespace"]:
+        core.set_metrics_namespace(config["namespace"])
     threading.Thread(target=_watch, args=(channel,), name="wf-watch", daemon=True).start()
     with contextlib.suppress(_transport.Closed):
         _Worker(channel, config).serve()

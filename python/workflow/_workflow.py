@@ -128,6 +128,7 @@ class Workflow(Generic[P, R]):
         tags: Mapping[str, str] | None = None,
         mode: Mode | None = None,
         metrics_port: int | None = None,
+        namespace: str | None = None,
         check: bool = True,
         **kwargs: Any,
     ) -> Run[R]:
@@ -139,6 +140,7 @@ class Workflow(Generic[P, R]):
         tags          words to find the run by
         mode          always (default), sample or off: which runs of a task get the costly probes
         metrics_port  serves /metrics on 127.0.0.1 meanwhile; 0 takes a free port and prints it
+        namespace     prefix of our own metrics; the same for all runs of a process
 
         A parameter of the workflow that has one of these names is given by position, or here by keyword when the
         option is set with `options`.
@@ -152,6 +154,7 @@ class Workflow(Generic[P, R]):
             "tags": tags,
             "mode": mode,
             "metrics_port": metrics_port,
+            "namespace": namespace,
         }
         own = _parameter_names(self.__wrapped__)
         for name in [name for name, value in asked.items() if name in own and value is not None]:
@@ -160,7 +163,7 @@ class Workflow(Generic[P, R]):
         return run
 
     def options(self, **options: Any) -> Workflow[P, R]:
-        """The same workflow with other settings for `run`: executor, workers, store, tags, mode, metrics_port."""
+        """The same workflow with other settings for `run`: those of `workflow`."""
         _check_options("options", options)
         return Workflow(self.__wrapped__, self.name, {**self._options, **options})
 
@@ -192,7 +195,7 @@ class Workflow(Generic[P, R]):
         __qualname__: str
 
 
-_OPTIONS = ("executor", "workers", "store", "tags", "mode", "metrics_port")
+_OPTIONS = ("executor", "workers", "store", "tags", "mode", "metrics_port", "namespace")
 
 
 def _check_options(where: str, options: Mapping[str, Any]) -> None:
@@ -219,7 +222,7 @@ def workflow(function: Any = None, /, *, name: str | None = None, **options: Any
     """Make a function a workflow: its body runs once, the task calls in it make the graph.
 
     name      the workflow's name; the function's own by default
-    options   defaults for `Workflow.run`: executor, workers, store, tags, mode, metrics_port
+    options   defaults for `Workflow.run`: executor, workers, store, tags, mode, metrics_port, namespace
     """
     if isinstance(function, str):
         raise DecoratorError(f"@workflow({function!r}): a name goes by keyword: @workflow(name={function!r})")

@@ -20,6 +20,7 @@ struct OpenAttempt {
   uint32_t slot = 0;  // in the session's list of open attempts
   bool sampled = false;
   bool measured = true;  // false: mode off
+  bool cpu = true;       // false: without the CPU time
   probe::AttemptMeter meter;
 };
 

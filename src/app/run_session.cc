@@ -307,6 +307,7 @@ void RunSession::RegisterOpen(OpenAttempt* open, const Ready& ready, int32_t wor
   open->task = node.task;
   open->worker = worker;
   open->sampled = ShouldSample(task);
+  open->cpu = options_.cpu_overrides ? options_.cpu : task.options.cpu.value_or(options_.cpu);
   open->measured = ModeOf(task) != TaskOptions::Mode::kOff;
   open->slot = static_cast<uint32_t>(open_.size());
   open->start_ns = Now();
@@ -382,6 +383,7 @@ void RunSession::PutEnded(const OpenAttempt& open, AttemptEnd end, base::Attempt
   row.traceback = std::move(end.traceback);
   row.sampled = open.sampled;
   if (!open.measured) row.usage = {};
+  if (!open.cpu) row.usage.cpu_ns = row.usage.cpu_wait_ns = {};
   CountEnded(open, row);
   if (writer_) writer_->PutAttempt(row);
   open_.back()->slot = open.slot;

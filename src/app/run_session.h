@@ -23,6 +23,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -48,12 +49,15 @@ struct SessionOptions {
   Mode mode = Mode::kAlways;
   bool mode_overrides = false;  // the command line or environment asked for the mode: it beats that of a task
   int every = 10;               // mode sample: the first attempt of a task and then 1 in `every`
+  bool cpu = true;              // false: CPU time is left out
+  bool cpu_overrides = false;   // as mode_overrides
 };
 
 // How one task is measured; kInherit: as the run.
 struct TaskOptions {
   enum class Mode : uint8_t { kInherit, kOff, kAlways, kSample } mode = Mode::kInherit;
-  int every = 0;  // 0: as the run
+  int every = 0;            // 0: as the run
+  std::optional<bool> cpu;  // none: as the run
 };
 
 // A node that may run now.

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
 
 import pytest
+import workflow as wf
+from conftest import samples
 from workflow import _config
 from workflow._config import Settings
 from workflow.errors import ConfigError
@@ -104,6 +107,7 @@ def test_sections_of_other_parts_of_the_program_pass():
         ("WF_EXECUTOR", "thread"),
         ("WF_METRICS_PORT", "-1"),
         ("WF_NAMESPACE", "9"),
+        ("WF_CPU", "perhaps"),
     ],
 )
 def test_a_wrong_variable_is_named(variable, value):
@@ -118,3 +122,109 @@ def test_an_empty_variable_is_no_setting():
 def test_environment_values_have_their_types():
     settings = resolve(env={"WF_WORKERS": "7", "WF_METRICS_PORT": "0", "WF_STORE": "here", "WF_NAMESPACE": "app"})
     assert (settings.workers, settings.metrics_port, settings.store, settings.namespace) == (7, 0, "here", "app")
+
+
+# --- settings that reach the run ---------------------------------------------------------------------------------
+
+
+def burn():
+    end = time.thread_time() + 0.01
+    while time.thread_time() < end:
+        pass
+
+
+def cpu_counted(task):
+    found = [float(value) for labels, value in samples("cpu_seconds_total") if labels["task"] == task]
+    return sum(found) > 0
+
+
+@pytest.mark.parametrize("executor", ["inline", "processes"])
+@pytest.mark.parametrize(
+    ("env", "decorator", "file", "counted"),
+    [
+        (None, None, None, True),
+        (None, None, "false", False),
+        (None, True, "false", True),
+        (None, False, "true", False),
+        ("1", False, "false", True),
+        ("false", True, "true", False),
+    ],
+)
+def test_cpu_is_measured_as_environment_decorator_or_file_say(env, decorator, file, counted, executor, monkeypatch):
+    name = f"burn-{env}-{decorator}-{file}-{executor}"
+    task = wf.task(name=name, cpu=decorator)(burn)
+    if env is not None:
+        monkeypatch.setenv("WF_CPU", env)
+    if file is not None:
+        write(f"[profiling]\ncpu = {file}\n")
+    wf.workflow(name="cpu")(lambda: task()).run(executor=executor, workers=1, store=False)
+    assert cpu_counted(name) is counted
+
+
+NAMESPACES = r"""
+import sys
+import urllib.request
+import workflow as wf
+from workflow._metrics_server import _serving
+
+@wf.profile
+def inner():
+    return 1
+
+@wf.task
+def look():
+    return inner()
+
+@wf.workflow
+def body():
+    return look()
+
+def page():
+    return urllib.request.urlopen(next(iter(_serving)).url + "/metrics").read().decode()
+
+class Scrape:
+    def write(self, text):
+        global seen
+        if text.startswith("metrics:"):
+            seen = page()
+    def flush(self):
+        pass
+
+sys.stderr = Scrape()
+body.run(metrics_port=0, store=False, executor="processes", workers=1, **OPTIONS)
+assert "\nshop_workflow_build_info" in seen, seen
+text = wf.metrics.generate_latest().decode()
+assert 'shop_duration_seconds_count{workflow="body",task="look",status="success"} 1' in text, text
+assert 'shop_duration_seconds_count{workflow="body",task="inner",status="success"} 1' in text, text
+assert "\nduration_seconds" not in text, text
+"""
+
+
+@pytest.mark.parametrize("source", ["argument", "environment", "file"])
+def test_a_run_that_serves_its_metrics_does_so_in_the_namespace_that_was_chosen(script, source):
+    if source == "file":
+        write('[metrics]\nnamespace = "shop"\n')
+    options = {"namespace": "shop"} if source == "argument" else {}
+    env = {"WF_NAMESPACE": "shop"} if source == "environment" else None
+    done = script(f"OPTIONS = {options}\n{NAMESPACES}", env=env)
+    assert done.returncode == 0, done.stderr + done.stdout
+
+
+TOO_LATE = """
+import workflow as wf
+
+@wf.task
+def early():
+    return 1
+
+early()
+wf.workflow(early.__wrapped__).run(store=False)
+"""
+
+
+def test_a_namespace_that_comes_too_late_stops_only_who_asked_for_it_there(script):
+    told = script(TOO_LATE, env={"WF_NAMESPACE": "shop"})
+    assert (told.returncode, "already counts with namespace" in told.stderr) == (0, True)
+    refused = script(TOO_LATE.replace("store=False", "store=False, namespace='shop'"))
+    assert "MetricsError" in refused.stderr
+    assert refused.returncode == 1
