@@ -176,7 +176,9 @@ TEST(AttemptMeterTest, SeesAMemorySpikeWhole) {
     // A begin reading that took long, as on a busy machine or in a slow build, makes it an estimate, and rightly.
     measured = cost.usage.memory_peak_bytes.quality == Quality::kMeasured;
   }
-  if (CanResetPeak()) EXPECT_TRUE(measured);
+  if (CanResetPeak()) {
+    EXPECT_TRUE(measured);
+  }
 }
 
 TEST(AttemptMeterTest, ANextAttemptIsNotChargedWithTheSpikeBeforeIt) {
