@@ -105,7 +105,6 @@ class RunSession {
   RunSession& operator=(const RunSession&) = delete;
 
   const profile::Run& run() const { return run_; }
-  Mode mode() const { return options_.mode; }
   // The folder of the store; empty when nothing is stored.
   const std::string& store_folder() const { return store_folder_; }
 

@@ -1,0 +1,121 @@
+// RunSession: what goes to the store, apart from attempts that have ended.
+#include <unistd.h>
+
+#include "app/gpu_watch.h"
+#include "app/run_session.h"
+#include "base/clock.h"
+#include "base/redact.h"
+#include "probe/machine.h"
+#include "probe/readings.h"
+
+namespace wf::app {
+namespace {
+
+profile::Process OwnProcess(const probe::Machine& machine) {
+  profile::Process process;
+  process.id = 1;
+  process.host = machine.host;
+  process.pid = getpid();
+  process.start_ticks = probe::StartTicks(process.pid);
+  process.boot_id = machine.boot_id;
+  process.anchor_monotonic_ns = base::MonotonicNs();
+  process.anchor_wall_ns = base::WallNs();
+  process.name = "owner";
+  return process;
+}
+
+}  // namespace
+
+Status RunSession::OpenStore() {
+  const auto folder = store::Locate(options_.store_folder);
+  auto store = store::Store::Open(folder, store::Access::kReadWrite);
+  if (!store.ok()) return store.status();
+  auto writer = (*store)->BeginRun(run_, OwnProcess(probe::ReadMachine()));
+  if (!writer.ok()) return writer.status();
+  store_folder_ = folder.string();
+  writer_ = std::move(*writer);
+  writer_->SetBeforeFlush([this] {
+    thread_local bool registered = false;
+    if (!registered) probe::RegisterServiceThread();
+    registered = true;
+    PutOpen();
+  });
+  writer_->SetOnRequest([this](const store::Request& request) { OnRequest(request); });
+  return {};
+}
+
+profile::Node RunSession::NodeRow(NodeId node) const {
+  const NodeInfo& info = nodes_[node];
+  profile::Node row;
+  row.id = node;
+  row.task = info.task;
+  row.map_index = info.map_index;
+  row.parent = machine_.ParentOf(node);
+  row.state = machine_.StateOf(node);
+  row.ready_ns = info.ready_ns;
+  return row;
+}
+
+void RunSession::PutFinal(NodeId node, const dag::Command& command) {
+  if (!writer_) return;
+  profile::Node row = NodeRow(node);
+  row.state = command.node_state;
+  row.end_ns = Now();
+  if (command.node_state == base::NodeState::kSkipped) {
+    row.cause_node = command.cause;
+    row.cause = "skipped because " + NodeName(command.cause) + " did not succeed";
+  } else if (command.node_state == base::NodeState::kCancelled) {
+    row.cause = cancel_reason_;
+  }
+  writer_->PutNode(row);
+}
+
+void RunSession::PutOpen() {
+  const std::lock_guard lock(mutex_);
+  const auto last = static_cast<NodeId>(nodes_.size() - 1);
+  for (NodeId node = put_nodes_ + 1; node <= last; ++node) {
+    if (!base::IsFinal(machine_.StateOf(node))) writer_->PutNode(NodeRow(node));
+  }
+  put_nodes_ = last;
+  for (const OpenAttempt* open : open_) {
+    profile::Attempt row;
+    row.id = open->id;
+    row.node = open->node;
+    row.number = static_cast<int32_t>(open->number);
+    row.start_ns = open->start_ns;
+    row.worker = open->worker;
+    row.process = 1;
+    row.tid = open->tid;
+    row.sampled = open->sampled;
+    writer_->PutAttempt(row);
+    writer_->PutNode(NodeRow(open->node));
+  }
+}
+
+void RunSession::AddLog(profile::LogLine line) {
+  if (!writer_) return;
+  line.text = base::RedactText(line.text);
+  writer_->AddLog(std::move(line));
+}
+
+uint32_t RunSession::AddProcess(int32_t pid, const std::string& name) {
+  profile::Process process = OwnProcess(probe::ReadMachine());
+  process.pid = pid;
+  process.start_ticks = probe::StartTicks(pid);
+  process.name = name;
+  WatchPid(pid);
+  const std::lock_guard lock(mutex_);
+  process.id = ++last_process_;
+  if (writer_) writer_->PutProcess(process);
+  return process.id;
+}
+
+void RunSession::SetOnStoreError(std::function<void(const Status&)> hook) {
+  if (writer_) writer_->SetOnError(std::move(hook));
+}
+
+void RunSession::Flush() {
+  if (writer_) (void)writer_->Flush();
+}
+
+}  // namespace wf::app
