@@ -7,13 +7,13 @@
 
 #include "api/metrics_page.h"
 #include "api/router.h"
+#include "app/worker_watch.h"
 #include "base/version.h"
 #include "metrics/exposition.h"
 #include "metrics/run_families.h"
 #include "metrics_object.h"
 #include "metrics_types.h"
 #include "net/server.h"
-#include "probe/process_collector.h"
 
 namespace nb = nanobind;
 
@@ -28,14 +28,8 @@ void Check(const Status& status, const char* error_type = "MetricsError") {
 
 // The families that a page of this process has besides the users': those of runs, and process_*.
 Status EnsureOwnFamilies() {
-  static probe::ProcessCollector* process = nullptr;  // made once, under the GIL; never destroyed
   const auto families = metrics::DefaultRunFamilies({metrics::DefaultNamePrefix(), std::string(Version())});
-  if (!families.ok()) return families.status();
-  if (process != nullptr) return Status();
-  auto made = probe::ProcessCollector::Register(&metrics::DefaultRegistry());
-  if (!made.ok()) return made.status();
-  process = std::move(made).value().release();
-  return Status();
+  return families.ok() ? app::ShowProcesses() : families.status();
 }
 
 class MetricsServer {

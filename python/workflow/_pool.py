@@ -57,7 +57,8 @@ def _how_it_died(status: int, used: resource.struct_rusage, pid: int) -> str:
 class _Process:
     """One worker process and the socket to it."""
 
-    def __init__(self, config: dict[str, Any]) -> None:
+    def __init__(self, engine: Engine, config: dict[str, Any]) -> None:
+        self._engine = engine
         ours, theirs = socket.socketpair()
         with theirs:
             code = f"import sys; sys.path[:] = {sys.path!r}; from workflow._worker import main; main({theirs.fileno()})"
@@ -95,6 +96,8 @@ class _Process:
         if not ended.poll(grace_s * 1000):
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+            ended.poll()
+        self._engine.end_process(self.pid)  # not waited for yet, so /proc still has its last CPU seconds
         try:
             _, status, used = os.wait4(self.pid, 0)
         except ChildProcessError:  # the program reaps every child itself
@@ -192,7 +195,7 @@ class _Slot:
     def _ready_worker(self) -> _Process:
         if self._worker is None:
             try:
-                self._worker = _Process(self._pool.config)
+                self._worker = _Process(self._engine, self._pool.config)
             except OSError as error:
                 raise TaskError(f"no worker process could be started: {error}; fewer --workers may help") from error
             self._number = self._engine.put_process(self._worker.pid, f"worker {self._index}")

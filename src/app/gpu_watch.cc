@@ -24,6 +24,10 @@ void WatchPid(int32_t pid) {
   if (probe::GpuPoller* const poller = Poller()) poller->AddPid(pid);
 }
 
+void UnwatchPid(int32_t pid) {
+  if (probe::GpuPoller* const poller = Poller()) poller->RemovePid(pid);
+}
+
 void FillGpu(int64_t start_ns, int64_t end_ns, profile::Usage* usage) {
   if (end_ns - start_ns < kShortestNs) return;
   if (probe::GpuPoller* const poller = Poller()) usage->gpu_memory_bytes = poller->PeakSince(start_ns);

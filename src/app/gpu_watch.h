@@ -12,6 +12,7 @@ namespace wf::app {
 void StartGpuWatch();
 // The GPU memory of this worker process is ours too.
 void WatchPid(int32_t pid);
+void UnwatchPid(int32_t pid);
 
 // Adds the highest GPU memory that our processes held in the given time; leaves it absent when there is no GPU, none
 // was used, or the time is below one poll. Thread-safe.

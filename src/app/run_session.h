@@ -143,7 +143,10 @@ class RunSession {
   std::string CancelReason();
 
   void AddLog(profile::LogLine line);
+  // A worker process: a row in the store, series on the page, and its GPU memory is ours.
   uint32_t AddProcess(int32_t pid, const std::string& name);
+  // Before it is waited for, so that its last figures can be read.
+  static void RemoveProcess(int32_t pid);
   void SetOnStoreError(std::function<void(const Status&)> hook);
   void Flush();
   // Ends the run with `state`; writes everything; further calls do nothing.

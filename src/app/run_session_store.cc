@@ -3,6 +3,7 @@
 
 #include "app/gpu_watch.h"
 #include "app/run_session.h"
+#include "app/worker_watch.h"
 #include "base/clock.h"
 #include "base/redact.h"
 #include "probe/machine.h"
@@ -104,10 +105,16 @@ uint32_t RunSession::AddProcess(int32_t pid, const std::string& name) {
   process.start_ticks = probe::StartTicks(pid);
   process.name = name;
   WatchPid(pid);
+  WatchWorker(pid);
   const std::lock_guard lock(mutex_);
   process.id = ++last_process_;
   if (writer_) writer_->PutProcess(process);
   return process.id;
+}
+
+void RunSession::RemoveProcess(int32_t pid) {
+  UnwatchPid(pid);
+  UnwatchWorker(pid);
 }
 
 void RunSession::SetOnStoreError(std::function<void(const Status&)> hook) {
