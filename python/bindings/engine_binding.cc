@@ -267,6 +267,10 @@ void BindEngine(nb::module_& module) {
            nb::arg("time_ns") = 0)
       .def("put_process",
            [](EngineHandle& h, int pid, const std::string& name) { return h.engine.session().AddProcess(pid, name); })
+      .def("runs_in",
+           [](EngineHandle& h, Job& job, int pid) {
+             if (job.begun && !job.finished) h.engine.session().SetWorkerPid(&job.open, pid);
+           })
       .def("end_process", [](EngineHandle&, int pid) { app::RunSession::RemoveProcess(pid); })
       .def("on_lost", OnLost)
       .def("flush",

@@ -173,6 +173,7 @@ class _Slot:
     def _exchange(self, job: Job) -> None:
         parts, code = self._request(job)
         worker = self._ready_worker()
+        self._engine.runs_in(job, worker.pid)
         try:
             if code is not None and code[0] not in worker.known:
                 _transport.send(worker.channel, _transport.encode(("code", {"key": code[0]}, code[1])))

@@ -17,10 +17,12 @@ struct OpenAttempt {
   int32_t worker = -1;
   int32_t tid = 0;
   int64_t start_ns = 0;
-  uint32_t slot = 0;  // in the session's list of open attempts
+  uint32_t slot = 0;       // in the session's list of open attempts
+  int32_t worker_pid = 0;  // 0: it runs in this process
   bool sampled = false;
-  bool measured = true;  // false: mode off
-  bool cpu = true;       // false: without the CPU time
+  bool on_gpu_page = false;  // GpuTaskStarted was called
+  bool measured = true;      // false: mode off
+  bool cpu = true;           // false: without the CPU time
   probe::AttemptMeter meter;
 };
 

@@ -28,6 +28,7 @@
 #include <string>
 #include <vector>
 
+#include "app/gpu_watch.h"
 #include "app/open_attempt.h"
 #include "dag/machine.h"
 #include "metrics/run_families.h"
@@ -147,6 +148,8 @@ class RunSession {
   uint32_t AddProcess(int32_t pid, const std::string& name);
   // Before it is waited for, so that its last figures can be read.
   static void RemoveProcess(int32_t pid);
+  // A remote attempt is about to run in this worker process.
+  void SetWorkerPid(OpenAttempt* open, int32_t pid);
   void SetOnStoreError(std::function<void(const Status&)> hook);
   void Flush();
   // Ends the run with `state`; writes everything; further calls do nothing.
@@ -185,6 +188,8 @@ class RunSession {
   void PushReady(const dag::Command& command);
   base::AttemptState Conclude(const OpenAttempt& open, AttemptEnd end, profile::Attempt figures, Commands& out);
   void PutEnded(const OpenAttempt& open, AttemptEnd end, base::AttemptState state, profile::Attempt row);
+  GpuTask GpuTaskOf(const OpenAttempt& open) const;
+  void ShowOnGpuPage(OpenAttempt* open);
   void CountEnded(const OpenAttempt& open, const profile::Attempt& row);
   void FireTimers(int64_t now);
   int64_t NextTimerNs() const;

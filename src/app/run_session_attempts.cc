@@ -61,6 +61,7 @@ void RunSession::RegisterOpen(OpenAttempt* open, const Ready& ready, int32_t wor
 bool RunSession::BeginAttempt(const Ready& ready, int32_t worker, OpenAttempt* open, Commands& out) {
   open->tid = CurrentTid();
   if (!BeginRemote(ready, worker, open, out)) return false;
+  if (GpuIsWatched()) ShowOnGpuPage(open);
   open->meter.Begin(probe::Depth::kOverOneMs);
   return true;
 }
@@ -123,10 +124,27 @@ void RunSession::PutEnded(const OpenAttempt& open, AttemptEnd end, base::Attempt
   if (!open.measured) row.usage = {};
   if (!open.cpu) row.usage.cpu_ns = row.usage.cpu_wait_ns = {};
   CountEnded(open, row);
+  if (open.on_gpu_page) GpuTaskEnded(GpuTaskOf(open));
   if (writer_) writer_->PutAttempt(row);
   open_.back()->slot = open.slot;
   std::swap(open_[open.slot], open_.back());
   open_.pop_back();
+}
+
+GpuTask RunSession::GpuTaskOf(const OpenAttempt& open) const {
+  return {open.worker_pid, run_.workflow, tasks_[open.task - 1].task.name};
+}
+
+void RunSession::ShowOnGpuPage(OpenAttempt* open) {
+  const std::lock_guard lock(mutex_);
+  open->on_gpu_page = open->measured;
+  if (open->measured) GpuTaskStarted(families_, GpuTaskOf(*open));
+}
+
+void RunSession::SetWorkerPid(OpenAttempt* open, int32_t pid) {
+  if (!GpuIsWatched() || open->on_gpu_page) return;
+  open->worker_pid = pid;
+  ShowOnGpuPage(open);
 }
 
 void RunSession::CountEnded(const OpenAttempt& open, const profile::Attempt& row) {

@@ -7,6 +7,7 @@
 #define WF_PROBE_GPU_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -54,6 +55,8 @@ struct GpuPollerOptions {
   std::string library;  // as in Nvml::Open
   int64_t interval_ns = 100'000'000;
   std::string proc_root;  // prepended to /proc, for tests
+  // Called after each poll, by the poller's thread, which holds no lock then: Now and NowOf may be called in it.
+  std::function<void()> on_poll = nullptr;
 };
 
 // Polls from one thread of its own (a registered service thread) while it lives. In a forked child it answers "absent".
@@ -76,6 +79,8 @@ class GpuPoller {
   virtual profile::Figure PeakSince(int64_t start_ns) = 0;
   // As of the last poll, one entry per device that our processes use.
   virtual std::vector<GpuUse> Now() = 0;
+  // The part of Now that the process `pid` holds. An estimate of whole devices counts as this process's.
+  virtual std::vector<GpuUse> NowOf(int32_t pid) = 0;
   virtual std::vector<GpuDevice> Devices() const = 0;  // as they were at the start
 };
 

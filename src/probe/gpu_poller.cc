@@ -64,15 +64,36 @@ class Polling {
 
   std::vector<GpuUse> Now() {
     std::lock_guard lock(mutex_);
-    std::vector<GpuUse> uses;
-    for (const auto& [device, bytes] : last_) uses.push_back({device, FigureOf(bytes)});
-    return uses;
+    return UsesOf(SumOf(last_));
+  }
+
+  std::vector<GpuUse> NowOf(int32_t pid) {
+    std::lock_guard lock(mutex_);
+    const auto at = last_.find(pid);
+    return at == last_.end() ? std::vector<GpuUse>() : UsesOf(at->second);
   }
 
   const std::vector<GpuDevice>& devices() const { return devices_; }
 
  private:
   static constexpr size_t kEnoughPolls = 3;
+
+  using Devices = std::map<int, int64_t>;        // bytes by device
+  using Processes = std::map<int32_t, Devices>;  // by pid, one of pids_
+
+  static Devices SumOf(const Processes& processes) {
+    Devices sum;
+    for (const auto& [pid, devices] : processes) {
+      for (const auto& [device, bytes] : devices) sum[device] += bytes;
+    }
+    return sum;
+  }
+
+  std::vector<GpuUse> UsesOf(const Devices& devices) const {
+    std::vector<GpuUse> uses;
+    for (const auto& [device, bytes] : devices) uses.push_back({device, FigureOf(bytes)});
+    return uses;
+  }
 
   Figure FigureOf(std::optional<int64_t> bytes) const {
     return bytes ? Figure{*bytes, estimated_ ? Quality::kEstimated : Quality::kMeasured} : Figure{};
@@ -84,32 +105,45 @@ class Polling {
     while (!stop_) {
       const std::set<int32_t> pids = pids_;
       lock.unlock();
-      const std::map<int, int64_t> used = Poll(pids);
+      const Processes used = Poll(pids);
       const int64_t now = base::MonotonicNs();
       lock.lock();
       Keep(used, now);
+      if (options_.on_poll) {
+        lock.unlock();
+        options_.on_poll();
+        lock.lock();
+      }
       wake_.wait_for(lock, std::chrono::nanoseconds(options_.interval_ns), [this] { return stop_; });
     }
   }
 
-  // Bytes of our processes per device.
-  std::map<int, int64_t> Poll(const std::set<int32_t>& pids) {
-    std::map<int, int64_t> used;
+  Processes Poll(const std::set<int32_t>& pids) {
+    Processes used;
     bool strangers = false;
-    const std::set<int32_t> aliases = WithOuterPids(pids, options_.proc_root);
+    std::map<int32_t, int32_t> ours;  // every name of a process of ours -> its pid here
+    for (const int32_t pid : pids) {
+      for (const int32_t alias : WithOuterPids({pid}, options_.proc_root)) ours.emplace(alias, pid);
+    }
+    for (const int32_t pid : pids) ours[pid] = pid;
     for (const GpuProcess& process : nvml_->Processes()) {
-      if (aliases.count(process.pid) == 0) {
+      const auto found = ours.find(process.pid);
+      if (found == ours.end()) {
         strangers = true;
       } else if (process.used_bytes) {
-        used[process.device] += *process.used_bytes;
+        used[found->second][process.device] += *process.used_bytes;
       }
     }
     falls_back_ = falls_back_ || (used.empty() && strangers && !initial_namespace_);
-    return used.empty() && falls_back_ ? GrowthOfDevices() : used;
+    if (used.empty() && falls_back_) {
+      Devices grown = GrowthOfDevices();
+      if (!grown.empty()) used[owner_pid_] = std::move(grown);
+    }
+    return used;
   }
 
-  std::map<int, int64_t> GrowthOfDevices() {
-    std::map<int, int64_t> grown;
+  Devices GrowthOfDevices() {
+    Devices grown;
     for (const GpuDevice& now : nvml_->Devices()) {
       for (const GpuDevice& before : devices_) {
         if (before.index != now.index || !before.used_bytes || !now.used_bytes) continue;
@@ -120,7 +154,7 @@ class Polling {
   }
 
   // REQUIRES: mutex_ held.
-  void Keep(const std::map<int, int64_t>& used, int64_t now) {
+  void Keep(const Processes& used, int64_t now) {
     last_ = used;
     last_sum_.reset();
     estimated_ = falls_back_;
@@ -128,7 +162,7 @@ class Polling {
     if (poll_times_.size() > kEnoughPolls) poll_times_.pop_front();
     if (used.empty()) return;
     int64_t sum = 0;
-    for (const auto& entry : used) sum += entry.second;
+    for (const auto& [device, bytes] : SumOf(used)) sum += bytes;
     last_sum_ = sum;
     sums_.Add(now, sum);
   }
@@ -137,6 +171,7 @@ class Polling {
   const std::vector<GpuDevice> devices_;
   const GpuPollerOptions options_;
   const bool initial_namespace_;
+  const pid_t owner_pid_ = getpid();
   bool falls_back_ = false;  // of thread_
 
   std::mutex mutex_;
@@ -145,7 +180,7 @@ class Polling {
   bool stop_ = false;
   bool estimated_ = false;
   std::set<int32_t> pids_;
-  std::map<int, int64_t> last_;
+  Processes last_;
   std::optional<int64_t> last_sum_;
   std::deque<int64_t> poll_times_;  // the last few
   FallingMaxima sums_;
@@ -170,6 +205,9 @@ class PollingThread final : public GpuPoller {
   }
   Figure PeakSince(int64_t start_ns) override { return InForkedChild() ? Figure{} : polling_->PeakSince(start_ns); }
   std::vector<GpuUse> Now() override { return InForkedChild() ? std::vector<GpuUse>() : polling_->Now(); }
+  std::vector<GpuUse> NowOf(int32_t pid) override {
+    return InForkedChild() ? std::vector<GpuUse>() : polling_->NowOf(pid);
+  }
   std::vector<GpuDevice> Devices() const override { return polling_->devices(); }
 
  private:

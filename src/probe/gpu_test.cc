@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <functional>
@@ -137,6 +138,22 @@ TEST_F(GpuTest, RemembersThePeakOfOurProcessesAndNobodyElses) {
   const int64_t later = base::MonotonicNs();
   EXPECT_TRUE(Eventually([&] { return poller->PeakSince(later).quality == Quality::kMeasured; }));
   EXPECT_EQ(poller->PeakSince(later).value, static_cast<int64_t>(kGiB));
+}
+
+TEST_F(GpuTest, TellsAfterEachPollWhatEachProcessHolds) {
+  const unsigned other = static_cast<unsigned>(getppid());
+  Show(Using({{Me(), kGiB}, {other, 3 * kGiB}}));
+  std::atomic<int> polls{0};
+  auto poller = GpuPoller::Start({WF_FAKE_NVML, 5'000'000, "", [&polls] { ++polls; }});
+  ASSERT_TRUE(poller.ok()) << poller.status().message();
+  (*poller)->AddPid(static_cast<int32_t>(other));
+  ASSERT_TRUE(Eventually([&] { return !(*poller)->NowOf(static_cast<int32_t>(other)).empty(); }));
+  EXPECT_EQ((*poller)->NowOf(getpid())[0].used_bytes.value, static_cast<int64_t>(kGiB));
+  EXPECT_EQ((*poller)->NowOf(static_cast<int32_t>(other))[0].used_bytes.value, static_cast<int64_t>(3 * kGiB));
+  EXPECT_EQ((*poller)->Now()[0].used_bytes.value, static_cast<int64_t>(4 * kGiB));
+  EXPECT_TRUE((*poller)->NowOf(1'000'000'000).empty());
+  EXPECT_TRUE(Eventually([&] { return polls > 1; }));
+  poller->reset();
 }
 
 TEST_F(GpuTest, AProcessThatUsesNoGpuHasNoFigure) {
