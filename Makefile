@@ -55,9 +55,9 @@ test-wheels: setup  ## `pip install .` into a fresh environment on Python 3.10 t
 	@tools/test_wheels 3.10 3.11 3.12 3.13
 	@tools/newer_python test
 
-bench: setup  ## the benchmarks, each beside its peer
+bench: setup  ## the benchmarks beside their peers, which get an environment of their own
 	@tools/setup packages bench
-	@$(VENV)/python benchmarks/run.py
+	@tools/bench
 
 lint: setup  ## formatters in check mode, clang-tidy, ruff, mypy --strict, the layer check
 	@tools/lint

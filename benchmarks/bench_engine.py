@@ -7,6 +7,7 @@ shown as medians, because this machine is never alone. `WF_BENCH_SCALE` (default
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import resource
 import statistics
@@ -107,11 +108,18 @@ def per_task() -> list[dict[str, Any]]:
     return rows
 
 
+def missing(name: str, n: int, target: str, package: str) -> dict[str, Any]:
+    """The row of a peer that is not here: ours alone."""
+    ours = statistics.median(seconds(run_ours(fan_out, n)) for _ in range(3))
+    return row(name, ours / n * 1e6, None, target, "us/task", f"{package} is not installed")
+
+
 def dask_row() -> dict[str, Any]:
-    name, target = "fan-out beside dask.delayed (threads)", "<= 0.05 x"
-    n = scaled(2_000)
+    """Both build their graph and run it; dask keeps no record of it."""
+    n = scaled(10_000)
+    name, target = f"fan-out of {n} beside dask.delayed", "<= 0.05 x"
     if importlib.util.find_spec("dask") is None:
-        return row(name, seconds(run_ours(fan_out, n)) / n * 1e6, None, target, "us/task", "dask is not installed")
+        return missing(name, n, target, "dask")
     import dask
 
     delayed = dask.delayed(trivial.__wrapped__)
@@ -119,26 +127,34 @@ def dask_row() -> dict[str, Any]:
     def peer() -> None:
         dask.compute(*[delayed(i) for i in range(n)], scheduler="threads", num_workers=WORKERS)
 
-    ours, theirs = interleaved(run_ours(fan_out, n), peer, 3)
-    return row(name, ours / n * 1e6, theirs / n * 1e6, target, "us/task")
+    seconds(peer)  # imports what it needs
+    ours, theirs = interleaved(run_ours(fan_out, n), peer)
+    return row(name, ours / n * 1e6, theirs / n * 1e6, target, "us/task", f"dask {dask.__version__}, threads")
 
 
-def prefect_row() -> dict[str, Any]:
-    name, target = "fan-out beside a Prefect flow", "<= 0.01 x"
-    n = scaled(200)
+def prefect_rows() -> list[dict[str, Any]]:
+    """Ours at 10,000 tasks beside what a further task costs in a flow, and both at few tasks, flow and run included.
+
+    Few, since Prefect takes milliseconds for each.
+    """
+    n, few, more = scaled(10_000), scaled(100), scaled(300)
+    name, target = f"fan-out of {n} beside a Prefect flow", "<= 0.01 x"
     if importlib.util.find_spec("prefect") is None:
-        return row(name, seconds(run_ours(fan_out, n)) / n * 1e6, None, target, "us/task", "prefect is not installed")
-    import prefect
-
-    task = prefect.task(trivial.__wrapped__)
-
-    @prefect.flow
-    def flow() -> list[int]:
-        return [task(i) for i in range(n)]
-
-    flow()  # starts its server
-    ours, theirs = interleaved(run_ours(fan_out, n), flow, 3)
-    return row(name, ours / n * 1e6, theirs / n * 1e6, target, "us/task")
+        return [missing(name, n, target, "prefect")]
+    program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "peer_prefect.py")
+    done = subprocess.run([sys.executable, program, str(few), str(more)], capture_output=True, text=True)
+    if done.returncode != 0:  # else what its server says when it is stopped is of no interest
+        raise RuntimeError(f"{program} failed:\n{done.stderr}")
+    timed = json.loads(done.stdout.splitlines()[-1])
+    ours = statistics.median(seconds(run_ours(fan_out, n)) for _ in range(ROUNDS))
+    further = (timed["more"] - timed["few"]) / (more - few)
+    note = f"prefect {timed['version']}, ThreadPoolTaskRunner"
+    return [
+        row(name, ours / n * 1e6, further * 1e6, target, "us/task", f"{note}; each task from {few} to {more}"),
+        row(
+            f"the same at {more}", timed["ours_more"] / more * 1e6, timed["more"] / more * 1e6, target, "us/task", note
+        ),
+    ]
 
 
 LINEAR = """
@@ -263,7 +279,7 @@ def prometheus_wrapper(function: Callable[[int], int], *, cpu: bool) -> Callable
 
 def run() -> list[dict[str, Any]]:
     rows = per_task()
-    rows += [dask_row(), prefect_row(), *linear(), build_row(), import_row(), *decorated_rows()]
+    rows += [dask_row(), *prefect_rows(), *linear(), build_row(), import_row(), *decorated_rows()]
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     rows[-1]["note"] = (rows[-1]["note"] + f" (peak of this benchmark: {peak:.0f} MiB)").strip()
     return rows
