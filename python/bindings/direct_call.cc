@@ -161,6 +161,7 @@ PyObject* StartDirectStore(PyObject* /*module*/, PyObject* folder) {
   options.run.kind = profile::RunKind::kRecording;
   options.run.executor = "inline";
   options.store_folder = text;
+  options.needs_store = true;
   auto session = app::RunSession::Begin(std::move(options));
   if (!session.ok()) return RaiseStatus(session.status());
   PyObject* id = PyUnicode_FromString((*session)->run().id.ToString().c_str());

@@ -206,22 +206,24 @@ def _run(workflow: Workflow[..., Any], kwargs: dict[str, Any], request: Mapping[
             sys.stdout = stdout
     if code is None:
         code = 0 if run.state == "success" else FAILED
-    _tell(run, request, quiet=quiet, as_json=as_json)
+    _tell(run, quiet=quiet, as_json=as_json)
     return code
 
 
-def _tell(run: Run[Any], request: Mapping[str, Any], *, quiet: bool, as_json: bool) -> None:
+def _tell(run: Run[Any], *, quiet: bool, as_json: bool) -> None:
+    stored = bool(run._engine.store_folder)
+    where = f" in run {run.id}; see: wf show {run.id}" if stored else ""
     if run._error is not None:
         sys.stderr.write(user_traceback(run._error))
         if run.errors:
             others = f" and {len(run.errors) - 1} more" if len(run.errors) > 1 else ""
-            _say(f"wf run: task '{run.errors[0].task}'{others} failed in run {run.id}; see: wf show {run.id}")
+            _say(f"wf run: task '{run.errors[0].task}'{others} failed{where}")
         else:
-            _say(f"wf run: the body of workflow '{run.workflow}' failed in run {run.id}; see: wf show {run.id}")
+            _say(f"wf run: the body of workflow '{run.workflow}' failed{where}")
     if as_json:
         print(json.dumps(_document(run), ensure_ascii=False), flush=True)
     elif not quiet:
-        hint = "" if request.get("store") is False else f"; what took the time: wf report {run.id}"
+        hint = f"; what took the time: wf report {run.id}" if stored else ""
         cause = f" ({run.cause})" if run.state == "cancelled" and run.cause else ""
         _say(f"run {run.id}: {run.state}{cause} in {run.wall_s:.2f} s{hint}")
 

@@ -18,7 +18,7 @@ from workflow._native import Engine, building, enter_body, exit_body
 from workflow._params import bind, document
 from workflow._text import shorten
 from workflow._workflow import Failure, Run
-from workflow.errors import MetricsError, ParameterTypeError, TaskError, WorkflowError
+from workflow.errors import MetricsError, ParameterTypeError, StoreError, TaskError, WorkflowError
 
 if TYPE_CHECKING:
     import inspect
@@ -73,6 +73,18 @@ def execute(
     return run
 
 
+class _Loss:
+    """Says once that the store could not take everything. It knows nothing of the run, which it outlives."""
+
+    def __init__(self) -> None:
+        self._told = False
+
+    def __call__(self, reason: str) -> None:
+        if not self._told:
+            self._told = True
+            print(f"workflow: the run goes on, but its record is incomplete: {reason}", file=sys.stderr, flush=True)
+
+
 class _Execution:
     """The moments of one run. `go` leaves the run final and closed in every case."""
 
@@ -93,10 +105,11 @@ class _Execution:
         self._observer = observer
         self._started = time.monotonic()
         self._body_error: BaseException | None = None
+        self._loss = _Loss()
 
     def go(self) -> None:
         engine, run = self._engine, self._run
-        engine.on_lost(_tell_lost)
+        engine.on_lost(self._loss)
         executor = _executors.make(str(self._settings.executor))
         try:
             with Capture(engine), InterruptWatch(lambda: engine.cancel("interrupted")) as watch:
@@ -106,7 +119,10 @@ class _Execution:
         finally:
             if run.state == "running":  # an error of our own on the way
                 run.state, run.cause = "failed", run.cause or "internal error"
-            engine.close(run.state, run.cause)
+            try:
+                engine.close(run.state, run.cause)
+            except StoreError as error:  # the work is done: that its record is incomplete takes no result away
+                self._loss(str(error))
             if self._observer is not None:
                 self._observer.ended(run, engine)
 
@@ -303,10 +319,6 @@ def _serve_metrics(settings: Settings) -> Any:
     server = profiling.start_http_server(settings.metrics_port)
     print(f"metrics: http://127.0.0.1:{server.port}/metrics", file=sys.stderr, flush=True)
     return server
-
-
-def _tell_lost(reason: str) -> None:
-    print(f"workflow: the run goes on, but its record is incomplete: {reason}", file=sys.stderr, flush=True)
 
 
 def _one_line(error: BaseException) -> str:

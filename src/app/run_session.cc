@@ -36,7 +36,11 @@ Result<std::unique_ptr<RunSession>> RunSession::Begin(SessionOptions options) {
   if (!families.ok()) return families.status();
   session->families_ = *families;
   StartGpuWatch();
-  if (session->options_.stored) WF_RETURN_IF_ERROR(session->OpenStore());
+  if (!session->options_.stored) return session;
+  Status opened = session->OpenStore();
+  const bool is_disk = opened.code() == Code::kIo || opened.code() == Code::kPermissionDenied;
+  if (!opened.ok() && (session->options_.needs_store || !is_disk)) return opened;
+  session->unopened_ = std::move(opened);
   return session;
 }
 

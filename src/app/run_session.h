@@ -47,6 +47,9 @@ struct SessionOptions {
   profile::Run run;          // id, start times, usable CPUs and state are filled in here
   bool stored = true;        // false: nothing is written
   std::string store_folder;  // empty: store::Locate
+  // A disk that takes nothing (full, read-only, no rights) costs a run its record, not its results: it goes on, and the
+  // hook of SetOnStoreError hears of it. True: it is an error of Begin, because a record is all that was asked for.
+  bool needs_store = false;
   Mode mode = Mode::kAlways;
   bool mode_overrides = false;  // the command line or environment asked for the mode: it beats that of a task
   int every = 10;               // mode sample: the first attempt of a task and then 1 in `every`
@@ -98,8 +101,9 @@ struct RemoteFigures {
 
 class RunSession {
  public:
-  // Opens the store, writes the run's row and registers the metrics. A store that cannot be opened is an error here:
-  // the user asked for one, and nothing has run yet.
+  // Opens the store, writes the run's row and registers the metrics. What lies where the store should be and is none
+  // (or a newer one) is an error: nothing has run yet, and the user can mend it. For a disk that takes nothing see
+  // needs_store.
   static Result<std::unique_ptr<RunSession>> Begin(SessionOptions options);
   ~RunSession();  // an open run is closed as failed, "abandoned"
   RunSession(const RunSession&) = delete;
@@ -201,6 +205,7 @@ class RunSession {
   SessionOptions options_;
   profile::Run run_;
   std::string store_folder_;
+  Status unopened_;             // why a run that should be stored is not
   int64_t wall_offset_ns_ = 0;  // wall - monotonic at the start
   metrics::RunFamilies* families_ = nullptr;
   std::unique_ptr<store::RunWriter> writer_;

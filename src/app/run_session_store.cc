@@ -118,7 +118,11 @@ void RunSession::RemoveProcess(int32_t pid) {
 }
 
 void RunSession::SetOnStoreError(std::function<void(const Status&)> hook) {
-  if (writer_) writer_->SetOnError(std::move(hook));
+  if (writer_) {
+    writer_->SetOnError(std::move(hook));
+  } else if (!unopened_.ok()) {
+    hook(unopened_);
+  }
 }
 
 void RunSession::Flush() {

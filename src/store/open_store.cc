@@ -10,14 +10,23 @@
 namespace wf::store {
 namespace {
 
+// Whose fault it is that a folder cannot be made: the disk's, the rights', or the name's (a file lies there).
+Code CodeOf(std::error_code error) {
+  if (error == std::errc::permission_denied || error == std::errc::operation_not_permitted) {
+    return Code::kPermissionDenied;
+  }
+  const bool is_name = error == std::errc::not_a_directory || error == std::errc::file_exists ||
+                       error == std::errc::filename_too_long || error == std::errc::too_many_symbolic_link_levels;
+  return is_name ? Code::kFailedPrecondition : Code::kIo;
+}
+
 Status MakeFolder(const std::filesystem::path& folder) {
   std::error_code error;
   const bool is_new = std::filesystem::create_directories(folder, error);
   if (!error) std::filesystem::create_directories(folder / "runs", error);
   if (error) {
-    const Code code = error == std::errc::permission_denied ? Code::kPermissionDenied : Code::kIo;
-    return {code, fmt::format("cannot make the store {}: {}; choose another folder with --store or WF_STORE",
-                              folder.string(), error.message())};
+    return {CodeOf(error), fmt::format("cannot make the store {}: {}; choose another folder with --store or WF_STORE",
+                                       folder.string(), error.message())};
   }
   // A store is nobody's source code. Failing to say so costs nothing.
   if (is_new) std::ofstream(folder / ".gitignore") << "*\n";
