@@ -76,12 +76,18 @@ std::string CleanText(std::string_view text, size_t most) {
   return out;
 }
 
+std::string ValidText(std::string_view text) { return CleanText(text, SIZE_MAX); }
+
 std::string Visible(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {
     const Decoded next = Decode(text);
-    if (next.bytes == 0) break;  // cannot be: the text is valid
+    if (next.bytes == 0) {
+      out += kReplacement;
+      text.remove_prefix(1);
+      continue;
+    }
     if (IsControl(next.code) || IsLayout(next.code) || IsNoCharacter(next.code)) {
       AppendVisible(out, next.code);
     } else {
@@ -108,6 +114,8 @@ std::string XmlEscaped(std::string_view text) {
 }
 
 void AppendJson(std::string& out, std::string_view text) {
+  std::string valid;
+  if (!IsCleanText(text, SIZE_MAX)) text = valid = ValidText(text);
   out += '"';
   for (size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];

@@ -13,7 +13,10 @@ bool IsCleanText(std::string_view text, size_t most);
 // Bytes that are no UTF-8 (surrogates too) become U+FFFD; what is longer than `most` bytes ends with "…" instead.
 std::string CleanText(std::string_view text, size_t most);
 
-// All below take valid UTF-8.
+// Of any length.
+std::string ValidText(std::string_view text);
+
+// All below take any bytes and give valid UTF-8.
 
 // For formats of lines and for the eye: what would break a line, move a cursor or change the direction of writing is
 // shown as \n, \t, \x1b, \u2028. A backslash stays as it is.

@@ -63,8 +63,8 @@ uint32_t StackTable::AddFrame(const Frame& frame) {
 
 uint32_t StackTable::Push(uint32_t parent, uint32_t frame) {
   const uint64_t hash = MixBits(uint64_t{parent} << 32 | frame);
-  const uint32_t found = node_index_.Find(
-      hash, [&](uint32_t i) { return nodes_[i].parent == parent && nodes_[i].frame == frame; });
+  const uint32_t found =
+      node_index_.Find(hash, [&](uint32_t i) { return nodes_[i].parent == parent && nodes_[i].frame == frame; });
   if (found != IndexTable::kNone) return found;
   if (nodes_.size() >= kMaxNodes) {
     ++not_kept_;

@@ -65,12 +65,12 @@ std::string_view Name(SampleMode mode);  // "wall", "cpu", "gil"
 // How the samples came to be; every output states it.
 struct StackMeta {
   SampleMode mode = SampleMode::kWall;
-  double rate_hz = 0;           // asked for
-  double achieved_rate_hz = 0;  // rounds of readings per second
-  uint64_t samples = 0;         // readings that were kept
-  uint64_t missed = 0;          // rounds that came too late to be made
+  double rate_hz = 0;                             // asked for
+  double achieved_rate_hz = 0;                    // rounds of readings per second
+  uint64_t samples = 0;                           // readings that were kept
+  uint64_t missed = 0;                            // rounds that came too late to be made
   std::map<std::string, uint64_t> rejected = {};  // reason -> readings that could not be trusted
-  bool idle_included = true;                 // whether waiting threads are in
+  bool idle_included = true;                      // whether waiting threads are in
   int64_t start_wall_ns = 0;
   int64_t start_ns = 0;
   int64_t duration_ns = 0;
