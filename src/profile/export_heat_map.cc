@@ -130,8 +130,9 @@ class Writer {
   void WriteFile(const File& file, bool is_open) {
     hottest_ns_ = 1;
     for (const auto& [number, line] : file.lines) hottest_ns_ = std::max(hottest_ns_, line.weight.self_ns);
-    out_ << "<details data-self-ns=\"" << file.self_ns << (is_open ? "\" open=\"" : "") << "\"><summary><b>" << PercentText(file.self_ns, total_ns())
-         << " · " << DurationText(file.self_ns) << "</b> " << (file.name.empty() ? "no file" : XmlEscaped(file.name))
+    out_ << "<details data-self-ns=\"" << file.self_ns << (is_open ? "\" open=\"" : "") << "\"><summary><b>"
+         << PercentText(file.self_ns, total_ns()) << " · " << DurationText(file.self_ns) << "</b> "
+         << (file.name.empty() ? "no file" : XmlEscaped(file.name))
          << "</summary>\n<table><tr><th>line</th><th>itself</th><th>total</th><th></th></tr>\n";
     std::optional<std::string> text;
     if (options_.read_source && !file.name.empty()) text = options_.read_source(file.name);

@@ -1,6 +1,7 @@
 #include "profile/stack_recorder.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace wf::profile {
@@ -20,6 +21,16 @@ size_t StackDelta::bytes() const {
   size_t total = sizeof(*this) + frames.size() * sizeof(Frame) + nodes.size() * sizeof(StackNode);
   for (const std::string& text : strings) total += sizeof(text) + text.size();
   return total + threads.size() * sizeof(Thread) + samples.size() * sizeof(StackSample);
+}
+
+void StackDelta::Append(StackDelta&& later) {
+  strings.insert(strings.end(), std::make_move_iterator(later.strings.begin()),
+                 std::make_move_iterator(later.strings.end()));
+  frames.insert(frames.end(), later.frames.begin(), later.frames.end());
+  nodes.insert(nodes.end(), later.nodes.begin(), later.nodes.end());
+  threads.insert(threads.end(), later.threads.begin(), later.threads.end());
+  samples.insert(samples.end(), later.samples.begin(), later.samples.end());
+  meta = std::move(later.meta);
 }
 
 uint32_t StackRecorder::AddThread(uint32_t process, int32_t tid, std::string_view name, int64_t time_ns) {

@@ -55,6 +55,7 @@ struct StackDelta {
   StackMeta meta;  // as of now
 
   size_t bytes() const;  // of memory, about
+  void Append(StackDelta&& later);
 };
 
 class StackRecorder {

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "profile/model.h"
+#include "profile/stack_recorder.h"
 #include "wf/status.h"
 
 namespace wf::store {
@@ -41,6 +42,9 @@ class RunWriter {
   virtual void PutAttempt(const profile::Attempt& attempt) = 0;
   virtual void AddLog(profile::LogLine line) = 0;
   virtual void PutSeries(const std::string& name, const profile::SeriesPoint& point) = 0;
+  // What one StackRecorder took since it was asked before; all of a run's stacks come from one recorder. Samples that
+  // there is no room for are dropped and counted like log lines; names and threads, which are bounded, are always kept.
+  virtual void PutStacks(profile::StackDelta stacks) = 0;
   // The run's own row: state, cause, end, and whatever else is known only later.
   virtual void PutRun(const profile::Run& run) = 0;
 
