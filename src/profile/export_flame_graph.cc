@@ -22,8 +22,8 @@ namespace wf::profile {
 namespace {
 
 constexpr int kRowPx = 17;
-constexpr int kHeadingPx = 84;
-constexpr int kFootPx = 24;
+constexpr int kHeadingPx = 98;
+constexpr int kFootPx = 8;
 // What the picture is laid out for until a script measures the real width.
 constexpr double kNominalWidthPx = 1'180;
 constexpr double kLetterPx = 7.23;  // of the monospaced font at 12 px
@@ -97,32 +97,40 @@ class Writer {
   void Write() {
     const Layout layout = LayOut(view_, weights_, options_.least_share);
     const int frames_px = static_cast<int>(layout.depth + 1) * kRowPx;
-    WriteHeading(layout, frames_px);
+    WriteStart(layout, frames_px);
     out_ << fmt::format("<svg id=\"frames\" x=\"10\" y=\"{}\" width=\"98%\" height=\"{}\">\n", kHeadingPx, frames_px);
     for (const Box& box : layout.boxes) WriteBox(box, layout.depth);
-    out_ << "</svg>\n<text id=\"details\" x=\"10\" y=\"" << kHeadingPx + frames_px + 16 << "\"> </text>\n";
+    out_ << "</svg>\n";
+    WriteHeading(layout);
     out_ << "<script><![CDATA[" << kFlameGraphScript << "]]></script>\n</svg>\n";
   }
 
  private:
   std::string Label(uint32_t node) const { return node == 0 ? "all" : Visible(view_.frame_of(node).label); }
 
-  void WriteHeading(const Layout& layout, int frames_px) {
+  void WriteStart(const Layout& layout, int frames_px) {
     const StackProfile& profile = view_.profile();
-    const std::string title = Visible(TitleOf(profile.meta, options_));
-    const std::string subtitle = SubtitleOf(profile, options_);
+    const std::string title = TitleOf(profile.meta, options_) + " · " + SubtitleOf(profile, options_);
     out_ << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
          << fmt::format(
                 "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"100%\" height=\"{}\" data-icicle=\"{}\" "
                 "data-depth=\"{}\">\n",
                 kHeadingPx + frames_px + kFootPx, options_.icicle ? 1 : 0, layout.depth)
-         << "<title>" << XmlEscaped(title + " · " + subtitle) << "</title>\n<style>" << kFlameGraphStyle << "</style>\n"
-         << "<rect id=\"ground\" width=\"100%\" height=\"100%\"/>\n"
-         << "<text id=\"title\" x=\"10\" y=\"20\">" << XmlEscaped(Fitting(title, 900)) << "</text>\n"
-         << "<text class=\"sub\" x=\"10\" y=\"37\">" << XmlEscaped(subtitle) << "</text>\n"
+         << "<title>" << XmlEscaped(title) << "</title>\n<style>" << kFlameGraphStyle << "</style>\n"
+         << "<rect class=\"ground\" width=\"100%\" height=\"100%\"/>\n";
+  }
+
+  // Drawn last, above the frames: the script keeps it in sight when a tall graph is scrolled.
+  void WriteHeading(const Layout& layout) {
+    const StackProfile& profile = view_.profile();
+    out_ << "<g id=\"heading\">\n"
+         << fmt::format("<rect class=\"ground\" width=\"100%\" height=\"{}\"/>\n", kHeadingPx - 2)
+         << "<text id=\"title\" x=\"10\" y=\"20\">"
+         << XmlEscaped(Fitting(Visible(TitleOf(profile.meta, options_)), 740)) << "</text>\n"
+         << "<text class=\"sub\" x=\"10\" y=\"37\">" << XmlEscaped(SubtitleOf(profile, options_)) << "</text>\n"
          << "<text class=\"sub\" x=\"10\" y=\"53\">" << XmlEscaped(WeightText(layout)) << "</text>\n";
     WriteLegend();
-    out_ << kFlameGraphControls;
+    out_ << "<text id=\"details\" x=\"10\" y=\"90\"> </text>\n" << kFlameGraphControls << "</g>\n";
   }
 
   std::string WeightText(const Layout& layout) const {

@@ -4,7 +4,7 @@ namespace wf::profile {
 
 const char* const kFlameGraphStyle = R"css(
 svg { font: 12px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; }
-#ground { fill: #fff; }
+.ground { fill: #fff; }
 #title { font: bold 15px system-ui, sans-serif; }
 .sub { font: 11px system-ui, sans-serif; fill: #444; }
 .f { cursor: pointer; outline: none; }
@@ -153,10 +153,10 @@ const char* const kFlameGraphScript = R"js(
     }
     event.preventDefault();
   });
+  const heading = document.getElementById('heading');
+  window.addEventListener('scroll', () => heading.setAttribute('transform', `translate(0,${Math.max(0, window.scrollY)})`));
   window.addEventListener('resize', draw);
   root.classList.add('live');
-  // A deep flame graph begins at its foot.
-  if (root.dataset.icicle !== '1') window.scrollTo(0, root.getBoundingClientRect().height);
   draw();
 })();
 )js";
