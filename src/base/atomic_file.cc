@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <streambuf>
+#include <string_view>
 #include <vector>
 
 #include "base/fd.h"
@@ -29,14 +30,16 @@ Status CannotWrite(const std::filesystem::path& path, int error) {
 
 // The mode that a file made by open(2) would have. umask can only be read by setting it; /proc tells without a race.
 mode_t NewFileMode() {
-  unsigned mask = 022;
+  unsigned long mask = 022;
   if (std::FILE* status = std::fopen("/proc/self/status", "re"); status != nullptr) {
+    constexpr std::string_view kKey = "Umask:";
     char line[256];
-    while (std::fgets(line, sizeof(line), status) != nullptr && std::sscanf(line, "Umask: %o", &mask) != 1) {
+    while (std::fgets(line, sizeof(line), status) != nullptr) {
+      if (std::string_view(line).starts_with(kKey)) mask = std::strtoul(line + kKey.size(), nullptr, 8) & 0777;
     }
     std::fclose(status);
   }
-  return 0666 & ~mask;
+  return static_cast<mode_t>(0666 & ~mask);
 }
 
 }  // namespace

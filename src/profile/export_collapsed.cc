@@ -6,6 +6,7 @@
 //
 // The number counts periods of the sampler, so that it means the same as in py-spy and needs no unit. The weights are
 // nanoseconds; what rounding takes from one line goes to the next, so that the sum is right to within one period.
+#include <cmath>
 #include <map>
 
 #include "profile/escape.h"
@@ -55,7 +56,7 @@ void WriteCollapsed(const StackProfile& profile, const ExportOptions& options, s
   double rest = 0;
   for (const auto& [line, weight_ns] : lines) {
     rest += static_cast<double>(weight_ns) * rate_hz / 1e9;
-    const auto count = static_cast<int64_t>(rest + 0.5);
+    const auto count = std::llround(rest);
     rest -= static_cast<double>(count);
     if (count > 0) out << line << ' ' << count << '\n';
   }

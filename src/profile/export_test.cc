@@ -20,7 +20,6 @@
 namespace wf::profile {
 namespace {
 
-using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 

@@ -19,7 +19,7 @@ Status PointsNowhere() {
 
 size_t StackDelta::bytes() const {
   size_t total = sizeof(*this) + frames.size() * sizeof(Frame) + nodes.size() * sizeof(StackNode);
-  for (const std::string& text : strings) total += sizeof(text) + text.size();
+  for (const std::string& text : strings) total += sizeof(std::string) + text.size();
   return total + threads.size() * sizeof(Thread) + samples.size() * sizeof(StackSample);
 }
 

@@ -270,8 +270,8 @@ uint32_t StackOfText(profile::StackTable& table, const std::string& text) {
     profile::Frame frame;
     frame.name = table.Intern(fields.at(0));
     frame.file = table.Intern(fields.at(1));
-    frame.first_line = std::atoi(fields.at(2).c_str());
-    frame.line = std::atoi(fields.at(3).c_str());
+    frame.first_line = std::stoi(fields.at(2));
+    frame.line = std::stoi(fields.at(3));
     stack = table.Push(stack, table.AddFrame(frame));
   }
   return stack;
@@ -299,7 +299,7 @@ TEST(Stacks, StoreForOtherTests) {
   std::ifstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     const std::vector<std::string> fields = Split(line, '\t');
-    const int tid = std::atoi(fields.at(0).c_str());
+    const int tid = std::stoi(fields.at(0));
     if (threads.count(tid) == 0) {
       threads[tid] = {recorder.AddThread(1, tid, fields.at(1), meta.start_ns), meta.start_ns};
     }
@@ -307,7 +307,7 @@ TEST(Stacks, StoreForOtherTests) {
     recorder.Record(thread, {.time_ns = time_ns,
                              .clock_ns = time_ns,
                              .stack = StackOfText(recorder.table(), fields.at(3)),
-                             .state = static_cast<uint8_t>(std::atoi(fields.at(2).c_str()))});
+                             .state = static_cast<uint8_t>(std::stoi(fields.at(2)))});
     time_ns += 10'000'000;
     if (time_ns > end_ns) recorder.CountRound();
     end_ns = std::max(end_ns, time_ns);
