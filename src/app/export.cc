@@ -25,6 +25,22 @@ Result<const profile::ExportFormat*> FindFormat(const std::string& name) {
   return Status(Code::kInvalidArgument, fmt::format("'{}' is no format of stacks; there are: {}", name, names));
 }
 
+Result<std::set<uint64_t>> AttemptsOf(const profile::RunRecord& record, const std::string& task) {
+  std::set<uint64_t> attempts;
+  bool is_known = false;
+  for (const profile::Task& known : record.tasks) is_known = is_known || known.name == task;
+  if (!is_known) {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("no task of run {} is called '{}' (wf show lists them)", record.run.id.ToString(), task));
+  }
+  // Ids are dense in a record that was loaded: the node of an attempt and the task of a node are there.
+  for (const profile::Attempt& attempt : record.attempts) {
+    const profile::Node& node = record.nodes[attempt.node - 1];
+    if (record.tasks[node.task - 1].name == task) attempts.insert(attempt.id);
+  }
+  return attempts;
+}
+
 }  // namespace
 
 std::optional<std::string> ReadPythonSource(const std::string& file) {
@@ -56,6 +72,13 @@ Result<Exported> ExportStacks(const ExportRequest& request) {
   const Result<profile::StackProfile> stacks = (*store)->Stacks(*id);
   if (!stacks.ok()) return stacks.status();
   profile::ExportOptions options = request.options;
+  if (!request.task.empty()) {
+    const Result<profile::RunRecord> record = (*store)->Load(*id);
+    if (!record.ok()) return record.status();
+    Result<std::set<uint64_t>> attempts = AttemptsOf(*record, request.task);
+    if (!attempts.ok()) return attempts.status();
+    options.attempts = *std::move(attempts);
+  }
   if (!options.read_source) options.read_source = &ReadPythonSource;
   (*format)->write(*stacks, options, file->stream());
   done.bytes = file->bytes();

@@ -15,6 +15,7 @@ struct ExportRequest {
   std::string run;
   std::string format;  // a name of profile::ExportFormats()
   std::string output;  // empty: <run's id> with the format's suffix, in the current folder; "-": standard output
+  std::string task;    // only what its attempts did; empty: all
   profile::ExportOptions options;
 };
 
@@ -25,7 +26,7 @@ struct Exported {
 };
 
 // Whether the output can be written is known before anything is read; it is there whole or not at all. Errors:
-// kInvalidArgument (no such format), kNotFound (no such run; no stacks in it), those of the output.
+// kInvalidArgument (no such format or task), kNotFound (no such run; no stacks in it), those of the output.
 Result<Exported> ExportStacks(const ExportRequest& request);
 
 // The text of a Python source file for heat maps; nullopt for anything else, whatever a profile calls a source.

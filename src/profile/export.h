@@ -9,6 +9,7 @@
 #include <functional>
 #include <optional>
 #include <ostream>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,6 +28,8 @@ struct ExportOptions {
   bool threads = false;          // each thread as an outermost frame (-t)
   bool processes = false;        // each process as the frame outside of that
   StackSelection selection = StackSelection::kAll;
+  // Only samples of these attempts; nullopt: all.
+  std::optional<std::set<uint64_t>> attempts = std::nullopt;
   bool icicle = false;          // flame graph: outermost frame at the top
   double least_share = 0.0005;  // flame graph: narrower frames are left out
   std::string title = {};       // flame graph and heat map; empty: the command

@@ -111,7 +111,7 @@ class ThreadTables {
                {"subcategory", &zero_of_frames},
                {"func", &frame_func_},
                {"nativeSymbol", &none_of_frames},
-               {"innerWindowID", &none_of_frames},
+               {"innerWindowID", &zero_of_frames},
                {"line", &frame_line_},
                {"column", &none_of_frames}}),
         Table({{"name", &func_name_},

@@ -65,6 +65,14 @@ TEST(ExportTest, OptionsChangeWhatAFrameIs) {
   EXPECT_THAT(Exported(Small(), "raw", {.selection = StackSelection::kActive}), Not(HasSubstr("wait")));
 }
 
+TEST(ExportTest, OnlySamplesOfTheAttemptsAskedFor) {
+  StackProfile profile = Small();
+  profile.samples[1].attempt = 7;
+  ExportOptions options;
+  options.attempts = {7};
+  EXPECT_EQ(Exported(profile, "raw", options), "main (prog.py:10);work (prog.py:20) 3\n");
+}
+
 TEST(ExportTest, EveryTitleSaysWhatWasMeasuredAndWhatIsMissing) {
   StackProfile profile = Small();
   profile.meta.missed = 4;

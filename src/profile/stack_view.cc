@@ -30,6 +30,7 @@ StackView::StackView(const StackProfile& profile, const ExportOptions& options)
 
 bool StackView::Includes(const StackSample& sample) const {
   if (sample.weight_ns == 0) return false;
+  if (options_.attempts && options_.attempts->count(sample.attempt) == 0) return false;
   switch (options_.selection) {
     case StackSelection::kActive: return (sample.state & kIdle) == 0;
     case StackSelection::kGil: return (sample.state & kHoldsGil) != 0;

@@ -7,6 +7,7 @@ nowhere, columns of unequal length, a frame that ends before it began.
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import pstats
 import re
@@ -219,7 +220,10 @@ def gecko(path: Path) -> float:
 
 
 def read_pstats(path: Path) -> float:
-    stats = pstats.Stats(str(path))
+    printed = io.StringIO()
+    stats = pstats.Stats(str(path), stream=printed)
+    stats.sort_stats("cumulative").print_stats().print_callers()
+    assert "Ordered by: cumulative time" in printed.getvalue()
     for (file, line, name), (_cc, _nc, own, whole, callers) in stats.stats.items():  # type: ignore[attr-defined]
         assert isinstance(file, str)
         assert isinstance(line, int)

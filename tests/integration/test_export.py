@@ -124,6 +124,9 @@ def test_an_output_that_cannot_be_is_refused_and_an_old_one_stays(store: Path, t
     assert old.read_text() == "old"
     ok("export", "-o", old, "--store", store)
     assert stat.S_IMODE(old.stat().st_mode) == 0o640
+    unknown = wf("export", "--task", "nosuch", "-o", old, "--store", store)
+    assert unknown.returncode == 2
+    assert "no task of run" in unknown.stderr
     assert list(tmp_path.iterdir()) == [old], "nothing else is left behind"
 
 
