@@ -42,7 +42,7 @@ def make_store(folder: Path, lines: list[str]) -> Path:
     store, text = folder / ".wf", folder / "stacks.txt"
     text.write_text("\n".join(lines) + "\n", encoding="utf-8")
     env = {**os.environ, "WF_STACKS_STORE": str(store), "WF_STACKS_TEXT": str(text)}
-    command = [str(WRITER), "--gtest_filter=Stacks.StoreForOtherTests"]
+    command = [str(WRITER), "--gtest_filter=StacksFixture.StoreForOtherTests"]
     subprocess.run(command, env=env, check=True, capture_output=True)
     return store
 
