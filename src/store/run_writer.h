@@ -3,9 +3,9 @@
 // Put* and AddLog append to a buffer under a mutex and return; a thread of the writer's own flushes the buffer about
 // twice a second in one transaction. A row put twice before a flush is written once, in its last form (nodes,
 // attempts). Full or read-only disk: what cannot be written waits for the next flush, as far as the buffer allows (96
-// MiB of rows and 32 MiB of log lines, series and stacks; what is above is dropped and counted), the error is told once through
-// `on_error`, and the run goes on. Another process that holds the store only delays the rows. What looks like a secret
-// is replaced by "***".
+// MiB of rows and 32 MiB of log lines, series and stacks; what is above is dropped and counted), the error is told once
+// through `on_error`, and the run goes on. Another process that holds the store only delays the rows. What looks like a
+// secret is replaced by "***".
 //
 // Threading: all methods may be called from any thread, hooks excepted: Flush and Close wait for the writer's thread,
 // so call them without holding a lock that a hook takes, and not from a hook. After fork the child must not use it; it

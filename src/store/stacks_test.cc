@@ -19,7 +19,6 @@
 namespace wf::store {
 namespace {
 
-using profile::kEmptyStack;
 using profile::StackOf;
 using profile::StackProfile;
 using profile::StackRecorder;
