@@ -84,6 +84,8 @@ TEST(ExportTest, EveryTitleSaysWhatWasMeasuredAndWhatIsMissing) {
   for (const std::string_view format : {"flamegraph", "speedscope", "chrometrace", "gecko", "heatmap"}) {
     EXPECT_THAT(Exported(profile, format), HasSubstr(says)) << format;
   }
+  profile.meta.not_kept = 1;
+  EXPECT_THAT(SubtitleOf(profile, {}), HasSubstr("more different stacks than are kept"));
   EXPECT_THAT(SubtitleOf(profile, {.selection = StackSelection::kActive}), HasSubstr("idle left out"));
   profile.meta.mode = SampleMode::kCpu;
   EXPECT_THAT(SubtitleOf(profile, {}), HasSubstr("CPU time"));

@@ -48,7 +48,7 @@ std::string SubtitleOf(const StackProfile& profile, const ExportOptions& options
   text += fmt::format(" · {} readings, {} missed, {}", meta.samples, meta.missed, RejectedText(meta));
   text += fmt::format(" · {} · {} thread{}", DurationText(meta.duration_ns), profile.threads.size(),
                       profile.threads.size() == 1 ? "" : "s");
-  if (profile.table.not_kept() > 0) text += " · more different stacks than are kept";
+  if (meta.not_kept > 0) text += " · more different stacks than are kept";
   return text;
 }
 
@@ -74,9 +74,9 @@ std::string MetaJson(const StackMeta& meta) {
   }
   return fmt::format(
       "{{\"mode\":\"{}\",\"rate_hz\":{},\"achieved_rate_hz\":{},\"samples\":{},\"missed\":{},\"rejected\":{{{}}},"
-      "\"idle_included\":{},\"start_wall_ns\":{},\"start_ns\":{},\"duration_ns\":{},\"command\":{}}}",
-      Name(meta.mode), meta.rate_hz, meta.achieved_rate_hz, meta.samples, meta.missed, rejected, meta.idle_included,
-      meta.start_wall_ns, meta.start_ns, meta.duration_ns, JsonQuoted(meta.command));
+      "\"not_kept\":{},\"idle_included\":{},\"start_wall_ns\":{},\"start_ns\":{},\"duration_ns\":{},\"command\":{}}}",
+      Name(meta.mode), meta.rate_hz, meta.achieved_rate_hz, meta.samples, meta.missed, rejected, meta.not_kept,
+      meta.idle_included, meta.start_wall_ns, meta.start_ns, meta.duration_ns, JsonQuoted(meta.command));
 }
 
 std::vector<ThreadSamples> SamplesByThread(const StackView& view) {

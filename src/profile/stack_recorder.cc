@@ -109,6 +109,7 @@ void StackRecorder::ChargeAllUpTo(int64_t time_ns) {
     if (!live.has_reading || time_ns < live.last.time_ns) continue;
     if (meta_.mode != SampleMode::kCpu) Charge(thread, live, time_ns, time_ns);
   }
+  meta_.not_kept = table_.not_kept();
   meta_.duration_ns = std::max(meta_.duration_ns, time_ns - meta_.start_ns);
   if (meta_.duration_ns > 0) {
     meta_.achieved_rate_hz = static_cast<double>(rounds_) * kNsPerSecond / static_cast<double>(meta_.duration_ns);

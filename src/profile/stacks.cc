@@ -53,6 +53,7 @@ void MergeMeta(StackMeta& into, const StackMeta& other, int64_t shift_ns) {
   into.duration_ns = end_ns - start_ns;
   into.samples += other.samples;
   into.missed += other.missed;
+  into.not_kept += other.not_kept;
   for (const auto& [reason, count] : other.rejected) into.rejected[reason] += count;
   // Of two rates the smaller one is what all of it has.
   into.rate_hz = std::min(into.rate_hz, other.rate_hz);

@@ -70,6 +70,7 @@ struct StackMeta {
   uint64_t samples = 0;                           // readings that were kept
   uint64_t missed = 0;                            // rounds that came too late to be made
   std::map<std::string, uint64_t> rejected = {};  // reason -> readings that could not be trusted
+  uint64_t not_kept = 0;                          // times that a table was full: StackTable::not_kept()
   bool idle_included = true;                      // whether waiting threads are in
   int64_t start_wall_ns = 0;
   int64_t start_ns = 0;

@@ -47,6 +47,7 @@ profile::StackMeta ParseMeta(std::string_view text) {
   Get(object, "achieved_rate_hz", meta.achieved_rate_hz);
   Get(object, "samples", meta.samples);
   Get(object, "missed", meta.missed);
+  Get(object, "not_kept", meta.not_kept);
   Get(object, "idle_included", meta.idle_included);
   Get(object, "start_wall_ns", meta.start_wall_ns);
   Get(object, "start_ns", meta.start_ns);

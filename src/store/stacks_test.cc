@@ -46,6 +46,7 @@ class RandomProgram {
     meta.start_ns = 1'000'000'000;
     meta.start_wall_ns = 1'700'000'000'000'000'000;
     meta.rejected = {{"torn", 1}};
+    meta.idle_included = false;
     meta.command = "python x.py --password hunter2";
     return meta;
   }
