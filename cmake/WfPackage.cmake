@@ -24,7 +24,7 @@ endif()
 
 # find_package(workflow) gives workflow::workflow: the headers of include/wf and the rooms behind them.
 set(wf_public_rooms "")
-foreach(room base profile dag)
+foreach(room base dag)
   if(TARGET wf_${room})
     list(APPEND wf_public_rooms wf_${room})
   endif()

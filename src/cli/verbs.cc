@@ -40,6 +40,11 @@ constexpr std::array kVerbs = {
          "  wf graph last --format dot | dot -Tsvg > graph.svg\n"
          "  wf graph last --format mermaid --nodes\n",
          &DeclareGraph},
+    Verb{"export", "the recorded stacks of a run as flame graph, speedscope, pprof and more",
+         "  wf export last -o flame.svg\n"
+         "  wf export last -f speedscope -t -o run.speedscope.json\n"
+         "  wf export last~1 -f collapsed -o - | grep decode\n",
+         &DeclareExport},
     Verb{"serve", "serve the store over HTTP: /metrics for Prometheus, JSON of its runs",
          "  wf serve\n"
          "  wf serve --port 0\n"

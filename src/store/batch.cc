@@ -30,6 +30,7 @@ void Batch::ClearRuns() {
 void Batch::ClearFile() {
   logs.clear();
   series.clear();
+  stacks.reset();
   file_bytes = 0;
 }
 
@@ -42,6 +43,11 @@ void Batch::Append(Batch&& later) {
   attempts.Append(std::move(later.attempts));
   logs.Append(std::move(later.logs));
   series.Append(std::move(later.series));
+  if (!stacks) {
+    stacks = std::move(later.stacks);
+  } else if (later.stacks) {
+    stacks->Append(*std::move(later.stacks));
+  }
   runs_bytes += later.runs_bytes;
   file_bytes += later.file_bytes;
   later.ClearRuns();

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "profile/model.h"
+#include "profile/stack_recorder.h"
 #include "store/row_list.h"
 
 namespace wf::store {
@@ -25,14 +26,15 @@ struct Batch {
   RowList<profile::Attempt> attempts;
   RowList<profile::LogLine> logs;
   RowList<SeriesRow> series;
-  // Memory by estimate: of what goes to runs.db, and of what goes to the run's own file (logs, series).
+  std::optional<profile::StackDelta> stacks;
+  // Memory by estimate: of what goes to runs.db, and of what goes to the run's own file (logs, series, stacks).
   size_t runs_bytes = 0;
   size_t file_bytes = 0;
 
   // The run's own row is not counted.
   size_t runs_rows() const { return processes.size() + tasks.size() + nodes.size() + edges.size() + attempts.size(); }
-  size_t file_rows() const { return logs.size() + series.size(); }
-  bool empty() const { return !run && runs_rows() == 0 && file_rows() == 0; }
+  size_t file_rows() const { return logs.size() + series.size() + (stacks ? stacks->samples.size() : 0); }
+  bool empty() const { return !run && !stacks && runs_rows() == 0 && file_rows() == 0; }
   // Forget rows and keep the memory, unless it is large.
   void ClearRuns();
   void ClearFile();

@@ -28,7 +28,15 @@ inline constexpr size_t kMaxChunkRows = 65'536;
 inline constexpr size_t kMaxChunkColumns = 32;
 
 // What a chunk is of; a column of the table `chunks`. Append, never renumber.
-enum class ChunkKind : uint8_t { kSeries = 0, kStacks = 1, kCalls = 2, kAllocs = 3, kOps = 4 };
+enum class ChunkKind : uint8_t {
+  kSeries = 0,
+  kStacks = 1,  // samples
+  kCalls = 2,
+  kAllocs = 3,
+  kOps = 4,
+  kStackFrames = 5,
+  kStackNodes = 6,
+};
 
 enum class Encoding : uint8_t {
   kVarint = 1,  // LEB128 of the zigzag of each value: small numbers, ids

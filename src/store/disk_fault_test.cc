@@ -11,6 +11,7 @@
 #include <functional>
 #include <iostream>
 
+#include "profile/stacks_for_test.h"
 #include "store/folder.h"
 #include "store/test_support.h"
 
@@ -51,12 +52,18 @@ void ExpectRowsWaitForRoom(const std::filesystem::path& folder, const std::funct
   writer->PutTask(MakeTask(1, "load"));
   ASSERT_TRUE(IsOk(writer->Flush()));
   fill();
+  profile::StackRecorder recorder({});
+  const uint32_t thread = recorder.AddThread(1, 1, "Main", 0);
   const auto put = [&](uint64_t from, uint64_t to) {
     for (uint64_t id = from; id <= to; ++id) {
       writer->PutNode(MakeNode(id));
       writer->PutAttempt(MakeAttempt(id));
       writer->AddLog({0, static_cast<int64_t>(id), profile::Stream::kLog, 20, "line"});
+      const auto time_ns = static_cast<int64_t>(id) * 1'000;
+      const uint32_t stack = profile::StackOf(recorder.table(), {"f" + std::to_string(id % 1'000)});
+      recorder.Record(thread, {.time_ns = time_ns, .clock_ns = time_ns, .stack = stack});
     }
+    writer->PutStacks(recorder.Take(static_cast<int64_t>(to + 1) * 1'000));
   };
   put(1, 20'000);
   const Status full = writer->Flush();
@@ -76,6 +83,10 @@ void ExpectRowsWaitForRoom(const std::filesystem::path& folder, const std::funct
   EXPECT_THAT(record.nodes, SizeIs(21'000));
   EXPECT_THAT(record.attempts, SizeIs(21'000));
   EXPECT_THAT(*store->Logs(run.id, {}), SizeIs(21'000));
+  const Result<profile::StackProfile> stacks = store->Stacks(run.id);
+  ASSERT_TRUE(IsOk(stacks.status()));
+  EXPECT_THAT(stacks->samples, SizeIs(21'000));
+  EXPECT_EQ(stacks->total_weight_ns(), 21'000'000);
 }
 
 void LimitFiles(rlim_t bytes) {

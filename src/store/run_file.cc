@@ -65,6 +65,7 @@ Status RunFileWriter::Open() {
     if (!prepared.ok()) return prepared.status();
     *statement = *std::move(prepared);
   }
+  WF_RETURN_IF_ERROR(stacks_.Prepare(*database));
   database_.emplace(*std::move(database));
   return {};
 }
@@ -122,7 +123,7 @@ Status RunFileWriter::WriteSeries(std::map<uint32_t, OpenChunk>& open) {
 }
 
 Status RunFileWriter::Write(const Batch& batch, const std::vector<std::string>& names) {
-  if (batch.logs.empty() && batch.series.empty()) return {};
+  if (batch.logs.empty() && batch.series.empty() && !batch.stacks) return {};
   WF_RETURN_IF_ERROR(Open());
   // The processes that have news, with copies: the members change only when all is on disk.
   std::map<uint32_t, OpenChunk> open;
@@ -137,8 +138,10 @@ Status RunFileWriter::Write(const Batch& batch, const std::vector<std::string>& 
   WF_RETURN_IF_ERROR(WriteLogs(batch.logs));
   WF_RETURN_IF_ERROR(WriteNames(names));
   WF_RETURN_IF_ERROR(WriteSeries(open));
+  if (batch.stacks) WF_RETURN_IF_ERROR(stacks_.Write(*batch.stacks, *database_));
   WF_RETURN_IF_ERROR(transaction->Commit());
   names_written_ = names.size();
+  if (batch.stacks) stacks_.Committed();
   for (auto& [process, chunk] : open) open_[process] = std::move(chunk);
   return {};
 }

@@ -1,4 +1,4 @@
-// RunFileWriter: writes log lines and series of one run into runs/<id>.db, which it makes at the first row.
+// RunFileWriter: writes log lines, series and stacks of one run into runs/<id>.db, which it makes at the first row.
 //
 // Series wait in an open chunk per process, which is written anew at each flush until it is full: what was put a second
 // ago is on disk, and a long run still has few chunks.
@@ -16,6 +16,7 @@
 #include "profile/model.h"
 #include "store/batch.h"
 #include "store/sqlite.h"
+#include "store/stack_file.h"
 
 namespace wf::store {
 
@@ -25,7 +26,7 @@ class RunFileWriter {
  public:
   explicit RunFileWriter(std::filesystem::path path) : path_(std::move(path)) {}
 
-  // Writes the logs and series of `batch`; `names[row.name]` is the name of a series.
+  // Writes the logs, series and stacks of `batch`; `names[row.name]` is the name of a series.
   Status Write(const Batch& batch, const std::vector<std::string>& names);
 
  private:
@@ -43,6 +44,7 @@ class RunFileWriter {
   std::filesystem::path path_;
   std::optional<Database> database_;
   Statement put_log_, put_name_, put_chunk_;
+  StackFileWriter stacks_;
   size_t names_written_ = 0;
   std::map<uint32_t, OpenChunk> open_;
 };

@@ -23,7 +23,20 @@ CREATE TABLE chunks(
 CREATE INDEX chunks_by_key ON chunks(kind, process, first_ns);
 )sql";
 
-constexpr std::array kSteps{Migration{1, kStep1}};
+// Stacks get their writer: frames and tree are large, so they are chunks too; the tables for them were never filled.
+constexpr const char* kStep2 = R"sql(
+DROP TABLE frames;
+DROP TABLE stacks;
+CREATE TABLE stack_texts(
+  id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;
+CREATE TABLE stack_threads(
+  id INTEGER PRIMARY KEY, process INTEGER NOT NULL, tid INTEGER NOT NULL, first_ns INTEGER NOT NULL,
+  last_ns INTEGER NOT NULL, name TEXT NOT NULL) STRICT;
+CREATE TABLE stack_meta(
+  id INTEGER PRIMARY KEY CHECK(id = 1), meta TEXT NOT NULL) STRICT;
+)sql";
+
+constexpr std::array kSteps{Migration{1, kStep1}, Migration{2, kStep2}};
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 #include "store/migrations.h"
 #include "store/run_file.h"
 #include "store/sqlite_store.h"
+#include "store/stack_file.h"
 
 namespace wf::store {
 namespace {
@@ -104,6 +105,24 @@ Result<SeriesByName> SqliteStore::Series(const base::RunId& id) {
   Result<SeriesByName> series = ReadSeries(*file, &damage);
   if (series.ok() && series->empty() && !damage.ok()) return damage.WithContext(RunFilePath(folder_, id).string());
   return series;
+}
+
+Result<profile::StackProfile> SqliteStore::Stacks(const base::RunId& id) {
+  const Result<RunRow> run = FindRun(id);
+  if (!run.ok()) return run.status();
+  const Status none(
+      Code::kNotFound,
+      fmt::format("run {} has no recorded stacks: only recordings and profiled runs have them", id.ToString()));
+  Result<Database> file = OpenRunFile(id);
+  if (!file.ok()) return file.status().code() == Code::kNotFound ? none : file.status();
+  Status damage;
+  Result<std::optional<profile::StackProfile>> stacks = ReadStacks(*file, &damage);
+  if (!stacks.ok()) return stacks.status();
+  if (!*stacks) return none;
+  if ((*stacks)->samples.empty() && !damage.ok()) return damage.WithContext(RunFilePath(folder_, id).string());
+  profile::StackProfile profile = **std::move(stacks);
+  WF_RETURN_IF_ERROR(ReadRows("processes", "id", run->run_no, &ReadProcess, profile.processes));
+  return profile;
 }
 
 Status SqliteStore::Remove(const base::RunId& id) {

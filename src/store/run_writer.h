@@ -3,9 +3,9 @@
 // Put* and AddLog append to a buffer under a mutex and return; a thread of the writer's own flushes the buffer about
 // twice a second in one transaction. A row put twice before a flush is written once, in its last form (nodes,
 // attempts). Full or read-only disk: what cannot be written waits for the next flush, as far as the buffer allows (96
-// MiB of rows and 32 MiB of log lines and series; what is above is dropped and counted), the error is told once through
-// `on_error`, and the run goes on. Another process that holds the store only delays the rows. What looks like a secret
-// is replaced by "***".
+// MiB of rows and 32 MiB of log lines, series and stacks; what is above is dropped and counted), the error is told once
+// through `on_error`, and the run goes on. Another process that holds the store only delays the rows. What looks like a
+// secret is replaced by "***".
 //
 // Threading: all methods may be called from any thread, hooks excepted: Flush and Close wait for the writer's thread,
 // so call them without holding a lock that a hook takes, and not from a hook. After fork the child must not use it; it
@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "profile/model.h"
+#include "profile/stack_recorder.h"
 #include "wf/status.h"
 
 namespace wf::store {
@@ -41,6 +42,9 @@ class RunWriter {
   virtual void PutAttempt(const profile::Attempt& attempt) = 0;
   virtual void AddLog(profile::LogLine line) = 0;
   virtual void PutSeries(const std::string& name, const profile::SeriesPoint& point) = 0;
+  // What one StackRecorder took since it was asked before; all of a run's stacks come from one recorder. Samples that
+  // there is no room for are dropped and counted like log lines; names and threads, which are bounded, are always kept.
+  virtual void PutStacks(profile::StackDelta stacks) = 0;
   // The run's own row: state, cause, end, and whatever else is known only later.
   virtual void PutRun(const profile::Run& run) = 0;
 

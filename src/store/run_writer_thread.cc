@@ -46,10 +46,10 @@ bool RunWriterThread::AdmitRuns(size_t bytes, size_t rows) {
   return true;
 }
 
-bool RunWriterThread::AdmitFile(size_t bytes) {
+bool RunWriterThread::AdmitFile(size_t bytes, size_t rows) {
   if (closing_) return false;
   if (front_.file_bytes + held_file_bytes_ + bytes > kMostFileBytes) {
-    lost_rows_.fetch_add(1, std::memory_order_relaxed);
+    lost_rows_.fetch_add(rows, std::memory_order_relaxed);
     return false;
   }
   front_.file_bytes += bytes;
@@ -93,6 +93,18 @@ void RunWriterThread::PutSeries(const std::string& name, const profile::SeriesPo
   const auto [at, is_new] = name_numbers_.try_emplace(name, static_cast<uint32_t>(names_.size()));
   if (is_new) names_.push_back(name);
   front_.series.push_back({at->second, point});
+}
+
+void RunWriterThread::PutStacks(profile::StackDelta stacks) {
+  const std::lock_guard lock(mutex_);
+  if (closing_) return;
+  // Later samples need the names, frames and threads of this piece, whatever becomes of its samples.
+  if (!AdmitFile(stacks.bytes(), stacks.samples.size())) stacks.samples.clear();
+  if (front_.stacks) {
+    front_.stacks->Append(std::move(stacks));
+  } else {
+    front_.stacks = std::move(stacks);
+  }
 }
 
 void RunWriterThread::PutRun(const profile::Run& run) {

@@ -38,6 +38,7 @@ class RunWriterThread final : public RunWriter {
   void PutAttempt(const profile::Attempt& attempt) override;
   void AddLog(profile::LogLine line) override;
   void PutSeries(const std::string& name, const profile::SeriesPoint& point) override;
+  void PutStacks(profile::StackDelta stacks) override;
   void PutRun(const profile::Run& run) override;
   void SetBeforeFlush(std::function<void()> hook) override;
   void SetOnRequest(std::function<void(const Request&)> hook) override;
@@ -60,7 +61,7 @@ class RunWriterThread final : public RunWriter {
 
   // Whether a row of so many bytes may be kept; counts it as lost otherwise. REQUIRES: mutex_ held.
   bool AdmitRuns(size_t bytes, size_t rows);
-  bool AdmitFile(size_t bytes);
+  bool AdmitFile(size_t bytes, size_t rows = 1);
   void Loop();
   void FlushOnce();
   void Take();

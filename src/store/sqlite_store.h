@@ -27,6 +27,7 @@ class SqliteStore final : public Store {
   Result<profile::RunRecord> Load(const base::RunId& id) override;
   Result<std::vector<profile::LogLine>> Logs(const base::RunId& id, const LogFilter& filter) override;
   Result<std::map<std::string, std::vector<profile::SeriesPoint>>> Series(const base::RunId& id) override;
+  Result<profile::StackProfile> Stacks(const base::RunId& id) override;
   Status AddRequest(const base::RunId& id, RequestKind kind, std::string_view detail) override;
   Status Remove(const base::RunId& id) override;
   Result<uint64_t> SizeOf(const base::RunId& id) override;

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "profile/run_record.h"
+#include "profile/stacks.h"
 #include "store/run_writer.h"
 #include "wf/status.h"
 
@@ -77,6 +78,9 @@ class Store {
   virtual Result<std::vector<profile::LogLine>> Logs(const base::RunId& id, const LogFilter& filter) = 0;
   // All series by name, each by time; empty when there are none.
   virtual Result<std::map<std::string, std::vector<profile::SeriesPoint>>> Series(const base::RunId& id) = 0;
+  // All recorded stacks, samples by thread and time. kNotFound when none were recorded. Damaged pieces are left out;
+  // when nothing is left, kDataLoss.
+  virtual Result<profile::StackProfile> Stacks(const base::RunId& id) = 0;
   // Leaves a request for the owner. kFailedPrecondition when the run has ended: nobody would read it.
   virtual Status AddRequest(const base::RunId& id, RequestKind kind, std::string_view detail) = 0;
   // Removes finished runs with all their files; a run that is alive is refused.

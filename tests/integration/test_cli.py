@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from cli_support import PIPELINE, WF, document, environment, ok, run_workflow, wf
 
-VERBS = ["run", "runs", "show", "report", "diff", "logs", "graph", "serve", "doctor", "clean", "completions"]
+VERBS = ["run", "runs", "show", "report", "diff", "logs", "graph", "export", "serve", "doctor", "clean", "completions"]
 
 
 @pytest.fixture(scope="module")
