@@ -1,6 +1,5 @@
-"""A Prefect flow beside ours, in a process of its own: `python peer_prefect.py FEW MORE`; JSON of medians in seconds.
+"""A Prefect flow beside ours, in a process of its own: `python peer_prefect.py TASKS`; JSON of the times in seconds.
 
-FEW and MORE are numbers of tasks; two of them tell what a further task costs apart from what a flow costs.
 bench_engine.py starts it, because Prefect brings a server (on loopback, thrown away with its database afterwards) whose
 work would disturb what is measured next. Nothing is sent anywhere: analytics are off, and so is the search for updates.
 """
@@ -9,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import statistics
 import sys
 import tempfile
 from typing import Any
@@ -27,7 +25,7 @@ SETTINGS = {
 }
 
 
-def measure(few: int, more: int) -> dict[str, Any]:
+def measure(n: int) -> dict[str, Any]:
     import prefect
     from prefect.task_runners import ThreadPoolTaskRunner
 
@@ -39,12 +37,12 @@ def measure(few: int, more: int) -> dict[str, Any]:
 
     if flow(10) != list(range(10)):  # starts the server and warms up
         raise RuntimeError("the Prefect flow gave wrong values")
-    ours = bench_engine.run_ours(bench_engine.fan_out, more)
-    timed = [
-        (bench_engine.seconds(ours), *(bench_engine.seconds(lambda n=n: flow(n)) for n in (few, more))) for _ in "abc"
+    run_ours = bench_engine.run_ours(bench_engine.fan_out, n)
+    times = [
+        (bench_engine.seconds(run_ours), bench_engine.seconds(lambda: flow(n))) for _ in range(bench_engine.ROUNDS)
     ]
-    medians = dict(zip(("ours_more", "few", "more"), map(statistics.median, zip(*timed, strict=True)), strict=True))
-    return {"version": prefect.__version__, **medians}
+    ours, peer = zip(*times, strict=True)
+    return {"version": prefect.__version__, "ours": ours, "peer": peer}
 
 
 def main() -> None:
@@ -53,7 +51,7 @@ def main() -> None:
         for name in [name for name in os.environ if name.startswith("PREFECT_")]:
             del os.environ[name]
         os.environ.update(SETTINGS, PREFECT_HOME=home)
-        print(json.dumps(measure(int(sys.argv[1]), int(sys.argv[2]))))
+        print(json.dumps(measure(int(sys.argv[1]))))
 
 
 if __name__ == "__main__":
