@@ -26,7 +26,7 @@ class MemoryReader {
   virtual ~MemoryReader() = default;
 
   // Reads all segments, in this order and with as few system calls as it can; a segment that cannot be read spoils only
-  // itself. Sets `ok` of each.
+  // itself. Sets `ok` of each; of an empty one, true.
   virtual void Read(std::span<Segment> segments) = 0;
 
   bool ReadOne(uint64_t address, void* into, size_t bytes) {

@@ -22,7 +22,7 @@ struct UnicodeHead {
 };
 
 // Bytes of a string object that DecodeUnicodeHead wants.
-inline constexpr size_t kUnicodeHeadBytes = 64;
+inline constexpr size_t kUnicodeHeadBytes = 40;
 
 // nullopt when the bytes cannot be a string, or are one whose text lies elsewhere (legacy strings; no code object has
 // any).
