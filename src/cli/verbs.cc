@@ -40,6 +40,11 @@ constexpr std::array kVerbs = {
          "  wf graph last --format dot | dot -Tsvg > graph.svg\n"
          "  wf graph last --format mermaid --nodes\n",
          &DeclareGraph},
+    Verb{"dump", "show what a running Python process does right now, without pausing it",
+         "  wf dump -p 1234\n"
+         "  wf dump -p 1234 --subprocesses --full-filenames\n"
+         "  wf dump -p 1234 --json | jq '.threads[] | select(.owns_gil)'\n",
+         &DeclareDump},
     Verb{"serve", "serve the store over HTTP: /metrics for Prometheus, JSON of its runs",
          "  wf serve\n"
          "  wf serve --port 0\n"
