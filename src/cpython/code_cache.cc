@@ -59,7 +59,10 @@ std::vector<std::optional<CodeCache::Key>> CodeCache::ReadKeys(MemoryReader& mem
 }
 
 void CodeCache::Refresh(MemoryReader& memory, std::span<const uint64_t> addresses, bool unchanged) {
-  if (entries_.size() > kMostEntries) entries_.clear();
+  if (entries_.size() > kMostEntries || bytes_ > kMostBytes) {
+    entries_.clear();
+    bytes_ = 0;
+  }
   std::vector<uint64_t> asked;
   for (const uint64_t address : addresses) {
     if (!unchanged || !entries_.contains(address)) asked.push_back(address);
@@ -77,7 +80,7 @@ void CodeCache::Refresh(MemoryReader& memory, std::span<const uint64_t> addresse
       kept.push_back(asked[i]);
       continue;
     }
-    if (known != entries_.end()) entries_.erase(known);
+    Forget(asked[i]);
     if (keys[i]) wanted.push_back(asked[i]);
   }
   if (layout_.code.version == kAbsent) DropThoseWithOtherTexts(memory, &kept, &wanted);
@@ -104,7 +107,7 @@ void CodeCache::DropThoseWithOtherTexts(MemoryReader& memory, std::vector<uint64
     const auto& file = read[2 * i + 1];
     const bool same_file = file && (*file == code.filename || (file->empty() && code.filename == "<no filename>"));
     if (same_file && read[2 * i] == code.name) continue;
-    entries_.erase((*kept)[i]);
+    Forget((*kept)[i]);
     wanted->push_back((*kept)[i]);
   }
 }
@@ -113,11 +116,17 @@ void CodeCache::Load(MemoryReader& memory, const std::vector<uint64_t>& addresse
   if (addresses.empty()) return;
   std::vector<std::shared_ptr<const Code>> codes;
   codes.reserve(keys.size());
-  for (const Key& key : keys) codes.push_back(Decode(memory, key));
+  size_t bytes = bytes_;
+  for (const Key& key : keys) {
+    codes.push_back(bytes <= kMostBytes ? Decode(memory, key) : nullptr);
+    if (codes.back() != nullptr) bytes += codes.back()->line_table.size();
+  }
   // What was read belongs together only if the object is still the same one after the last of the reads.
   const auto after = ReadKeys(memory, addresses);
   for (size_t i = 0; i < addresses.size(); ++i) {
-    if (codes[i] != nullptr && after[i] == keys[i]) entries_[addresses[i]] = {keys[i], codes[i]};
+    if (codes[i] == nullptr || after[i] != keys[i]) continue;
+    entries_[addresses[i]] = {keys[i], codes[i]};
+    bytes_ += codes[i]->line_table.size();
   }
 }
 
@@ -139,6 +148,13 @@ std::shared_ptr<const Code> CodeCache::Decode(MemoryReader& memory, const Key& k
     code->first_traceable = int64_t{key.first_traceable} * 2;
   }
   return code;
+}
+
+void CodeCache::Forget(uint64_t address) {
+  const auto known = entries_.find(address);
+  if (known == entries_.end()) return;
+  bytes_ -= known->second.code->line_table.size();
+  entries_.erase(known);
 }
 
 std::shared_ptr<const Code> CodeCache::Find(uint64_t address) const {

@@ -53,6 +53,7 @@ class CodeCache {
 
  private:
   static constexpr size_t kMostEntries = 1 << 16;
+  static constexpr size_t kMostBytes = 256 << 20;  // of line tables: a hostile target has many large ones
 
   // The fields that tell one code object from another.
   struct Key {
@@ -73,10 +74,12 @@ class CodeCache {
   void DropThoseWithOtherTexts(MemoryReader& memory, std::vector<uint64_t>* kept, std::vector<uint64_t>* wanted);
   void Load(MemoryReader& memory, const std::vector<uint64_t>& addresses, const std::vector<Key>& keys);
   std::shared_ptr<const Code> Decode(MemoryReader& memory, const Key& key) const;
+  void Forget(uint64_t address);
 
   const Layout layout_;
   const uint64_t code_type_;
   std::unordered_map<uint64_t, Entry> entries_;
+  size_t bytes_ = 0;  // of the line tables in entries_
 };
 
 }  // namespace wf::cpython

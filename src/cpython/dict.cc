@@ -10,7 +10,8 @@ namespace {
 
 using Entries = std::vector<std::pair<uint64_t, uint64_t>>;
 
-constexpr size_t kMostEntries = 1 << 16;
+constexpr size_t kMostEntries = 1 << 14;    // of a dict: sys.modules of large programs has some thousands
+constexpr size_t kMostAttributes = 256;  // of an object
 
 struct KeyTable {
   uint64_t entries = 0;  // address
@@ -123,17 +124,17 @@ uint64_t FindAttribute(MemoryReader& memory, const Layout& layout, uint64_t obje
     const auto offset = memory.Get<int64_t>(*type + at.dict_offset).value_or(0);
     if (offset <= 0 || offset > 1 << 20) return 0;
     const auto dict = memory.Get<uint64_t>(object + static_cast<uint64_t>(offset)).value_or(0);
-    return FindInDict(memory, layout, dict, name);
+    return FindByName(memory, layout, ReadDict(memory, layout, dict, kMostAttributes), name);
   }
   const auto basic_size = memory.Get<uint64_t>(*type + at.basic_size).value_or(0);
   if (basic_size > 1 << 20) return 0;
   const Attributes found = ManagedAttributes(memory, layout.minor, object, object + basic_size);
-  if (found.values == 0) return FindInDict(memory, layout, found.dict, name);
+  if (found.values == 0) return FindByName(memory, layout, ReadDict(memory, layout, found.dict, kMostAttributes), name);
   const auto keys = memory.Get<uint64_t>(*type + at.cached_keys).value_or(0);
   const auto table = ReadKeyTable(memory, layout, keys);
   if (!table) return 0;
   return FindByName(memory, layout,
-                    ReadEntries(memory, *table, found.values + layout.dict.values_items, kMostEntries), name);
+                    ReadEntries(memory, *table, found.values + layout.dict.values_items, kMostAttributes), name);
 }
 
 std::optional<uint64_t> ReadInteger(MemoryReader& memory, const Layout& layout, uint64_t object) {
