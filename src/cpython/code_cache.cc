@@ -10,6 +10,7 @@ namespace {
 
 constexpr size_t kLongestText = 1000;            // characters of a name or file, then "…"
 constexpr size_t kLongestTable = 16 << 20;       // a function of 40,000 lines has 0.5 MiB
+constexpr uint32_t kSuspends = 0x20 | 0x80 | 0x200;  // CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR
 constexpr uint64_t kMostUnits = uint64_t{1} << 30;
 
 }  // namespace
@@ -28,6 +29,7 @@ CodeCache::Key CodeCache::KeyOf(std::span<const std::byte> object) const {
   key.filename = pointer(at.filename);
   key.line_table = pointer(at.line_table);
   key.units = pointer(at.units);
+  key.flags = FieldAt<uint32_t>(object, at.flags);
   key.first_line = FieldAt<int32_t>(object, at.first_line);
   if (at.first_traceable != kAbsent) key.first_traceable = FieldAt<int32_t>(object, at.first_traceable);
   if (at.version != kAbsent) key.version = FieldAt<uint32_t>(object, at.version);
@@ -141,6 +143,7 @@ std::shared_ptr<const Code> CodeCache::Decode(MemoryReader& memory, const Key& k
   if (texts.size() > 2 && texts[2]) code->qualname = std::move(*texts[2]);
   code->first_line = key.first_line;
   code->minor = layout_.minor;
+  code->suspends = (key.flags & kSuspends) != 0;
   code->line_table = std::move(*table);
   if (layout_.code.units != kAbsent) {
     code->begin = layout_.code.instructions;

@@ -28,6 +28,7 @@ struct Code {
   std::string filename;  // "<no filename>" when it is empty
   int32_t first_line = 0;
   uint32_t minor = 0;
+  bool suspends = false;        // a generator, coroutine or asynchronous generator
   int64_t begin = 0;            // offset of the first instruction from the object; 0 before 3.11
   int64_t bytes = 0;            // of instructions; 0 before 3.11
   int64_t first_traceable = 0;  // byte offset: frames before it have not begun
@@ -61,6 +62,7 @@ class CodeCache {
     int32_t first_line = 0;
     int32_t first_traceable = 0;
     uint32_t version = 0;
+    uint32_t flags = 0;
     bool operator==(const Key&) const = default;
   };
   struct Entry {

@@ -44,6 +44,7 @@ void StackReader::Read(Sample* sample) {
   for (auto& [thread, slot] : slots_) {
     slot.stack = WalkStack(memory_, slot.mirror, runtime_.layout, thread, options_.most_frames);
     slot.settled = false;
+    slot.seen_attached = false;
   }
   Settle();
   Finish(sample);
@@ -56,6 +57,17 @@ StackReader::GilState StackReader::ReadGil(uint64_t address, Mirror& mirror) {
   state.switches = mirror.Get<uint64_t>(memory_, address + at.switch_number).value_or(0);
   state.locked = mirror.Get<int32_t>(memory_, address + at.locked).value_or(0) == 1;
   return state;
+}
+
+StackReader::Identity StackReader::ReadIdentity(uint64_t thread, Mirror& mirror) {
+  const auto& at = runtime_.layout.thread;
+  Identity identity;
+  identity.state_id = mirror.Get<uint64_t>(memory_, thread + at.id).value_or(0);
+  identity.pthread_id = mirror.Get<uint64_t>(memory_, thread + at.thread_id).value_or(0);
+  if (at.native_thread_id != kAbsent) {
+    identity.native_id = mirror.Get<uint64_t>(memory_, thread + at.native_thread_id).value_or(0);
+  }
+  return identity;
 }
 
 bool StackReader::ListThreads(Sample* sample) {
@@ -85,6 +97,7 @@ bool StackReader::ListThreadsOf(uint64_t interpreter, Sample* sample) {
   while (thread && *thread != 0 && IsPlausiblePointer(*thread) && sample->threads.size() < kMostThreads) {
     Slot& slot = slots_[*thread];
     if (slot.last_seen == samples_) break;  // a ring
+    slot.mirror.Find(memory_, *thread, at.thread.size);  // all of it at one moment
     const auto owner = slot.mirror.Get<uint64_t>(memory_, *thread + at.thread.interpreter);
     if (owner != interpreter) break;  // freed meanwhile: the links behind it are of no use
     slot.last_seen = samples_;
@@ -93,11 +106,7 @@ bool StackReader::ListThreadsOf(uint64_t interpreter, Sample* sample) {
     ThreadStack& entry = sample->threads.emplace_back();
     entry.thread = *thread;
     entry.interpreter = *id;
-    entry.state_id = slot.mirror.Get<uint64_t>(memory_, *thread + at.thread.id).value_or(0);
-    entry.pthread_id = slot.mirror.Get<uint64_t>(memory_, *thread + at.thread.thread_id).value_or(0);
-    if (at.thread.native_thread_id != kAbsent) {
-      entry.native_id = slot.mirror.Get<uint64_t>(memory_, *thread + at.thread.native_thread_id).value_or(0);
-    }
+    slot.identity = ReadIdentity(*thread, slot.mirror);
     thread = slot.mirror.Get<uint64_t>(memory_, *thread + at.thread.next);
   }
   return true;
@@ -120,6 +129,12 @@ void StackReader::Settle() {
     if (SettleOnce(attempt == options_.attempts)) return;
     RefreshCodes(false);
   }
+}
+
+bool StackReader::IsDetached(const RawStack& stack) const {
+  if (stack.frames.empty() || stack.truncated) return false;
+  const auto code = codes_.Find(stack.frames.back().code);
+  return code != nullptr && code->suspends;
 }
 
 // Copies the stacks of these threads once more, and the GILs before them, in one batch.
@@ -168,9 +183,14 @@ bool StackReader::SettleOnce(bool last) {
       slot.settled = !switched(thread, slot);
     } else {
       RawStack stack = WalkStack(memory_, again->second.mirror, runtime_.layout, thread, options_.most_frames);
-      slot.settled = Agree(slot.stack, stack);
+      const Identity identity = ReadIdentity(thread, again->second.mirror);
+      slot.seen_attached |= !IsDetached(stack);
+      slot.settled = identity == slot.identity && Agree(slot.stack, stack) &&
+                     (!IsDetached(stack) || (last && !slot.seen_attached));
       if (!slot.settled) {
-        slot.stack = last ? CommonRoot(slot.stack, stack) : std::move(stack);
+        if (last) stack = identity == slot.identity ? CommonRoot(slot.stack, stack) : RawStack();
+        slot.stack = std::move(stack);
+        slot.identity = identity;
         slot.mirror = std::move(again->second.mirror);
         slot.before = again->second.before;
       }
@@ -185,6 +205,9 @@ void StackReader::Finish(Sample* sample) {
     const auto found = slots_.find(thread.thread);
     if (found == slots_.end()) continue;
     const Slot& slot = found->second;
+    thread.state_id = slot.identity.state_id;
+    thread.pthread_id = slot.identity.pthread_id;
+    thread.native_id = slot.identity.native_id;
     const GilState& gil = gils_[slot.gil];
     thread.holds_gil = gil.locked && gil.holder == thread.thread;
     if (!slot.settled) thread.reject = Reject::kTorn;

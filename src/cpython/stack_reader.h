@@ -9,7 +9,9 @@
 //     switch number stood still from before the first read to after the last one, has not run.
 //   * The holder, and every thread if the GIL was switched, is copied a second time, after its code objects were read.
 //     Both copies must agree in every frame, not only in the topmost: the same address often is another frame.
-//   * When they do not, it is tried again; after that the root part on which two copies agree is kept, and said so.
+//   * A generator is unlinked from its caller while it is suspended. A stack whose outermost frame is one has been cut off
+//     in that moment, unless it stays like that.
+//   * When copies differ, it is tried again; after that the root part on which two copies agree is kept, and said so.
 //
 // Not thread-safe; one reader per target and thread. Everything that is read is hostile: all loops are bounded.
 #ifndef WF_CPYTHON_STACK_READER_H_
@@ -79,12 +81,21 @@ class StackReader {
     bool locked = false;
     bool operator==(const GilState&) const = default;
   };
+  // Whose stack it is. The memory of a PyThreadState is used again for the next thread.
+  struct Identity {
+    uint64_t state_id = 0;
+    uint64_t pthread_id = 0;
+    uint64_t native_id = 0;
+    bool operator==(const Identity&) const = default;
+  };
   struct Slot {
     Mirror mirror;
+    Identity identity;  // from the same copy as `stack`
     uint64_t gil = 0;
     GilState before;  // of its GIL, read before `stack` was
     RawStack stack;
     bool settled = false;
+    bool seen_attached = false;  // in a copy of this sample
     uint64_t last_seen = 0;
   };
 
@@ -101,7 +112,9 @@ class StackReader {
   void Settle();
   bool SettleOnce(bool last);
   std::map<uint64_t, GilState> CopyAgain(const std::vector<uint64_t>& threads, std::map<uint64_t, Second>* copies);
+  Identity ReadIdentity(uint64_t thread, Mirror& mirror);
   void RefreshCodes(bool unchanged);
+  bool IsDetached(const RawStack& stack) const;
   void Finish(Sample* sample);
   void Translate(const RawStack& raw, ThreadStack* thread);
   bool SetLine(const RawFrame& raw, Frame* frame, Reject* reject) const;

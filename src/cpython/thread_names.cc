@@ -19,7 +19,7 @@ void ThreadNames::Refresh(const Sample& sample, const std::map<int64_t, uint64_t
   std::map<Key, std::string> kept;
   std::map<int64_t, std::map<uint64_t, std::string>> read;
   for (const ThreadStack& thread : sample.threads) {
-    const Key key{thread.interpreter, thread.state_id};
+    const Key key{thread.interpreter, thread.state_id, thread.pthread_id};
     const auto known = names_.find(key);
     const auto last = read_ns_.find(thread.interpreter);
     const int64_t age = last == read_ns_.end() ? kOldNs : now_ns - last->second;
@@ -42,11 +42,22 @@ void ThreadNames::Refresh(const Sample& sample, const std::map<int64_t, uint64_t
 
 const std::string& ThreadNames::Of(const ThreadStack& thread) const {
   static const std::string kNone;
-  const auto found = names_.find({thread.interpreter, thread.state_id});
+  const auto found = names_.find({thread.interpreter, thread.state_id, thread.pthread_id});
   return found == names_.end() ? kNone : found->second;
 }
 
+// The dict changes while it is read, and freed tables still hold old entries: only what is read twice is believed.
 std::map<uint64_t, std::string> ThreadNames::Read(uint64_t interpreter) {
+  auto names = ReadOnce(interpreter);
+  const auto again = ReadOnce(interpreter);
+  std::erase_if(names, [&](const auto& entry) {
+    const auto other = again.find(entry.first);
+    return other == again.end() || other->second != entry.second;
+  });
+  return names;
+}
+
+std::map<uint64_t, std::string> ThreadNames::ReadOnce(uint64_t interpreter) {
   uint64_t& active = actives_[interpreter];
   auto threads = ReadDict(memory_, layout_, active, kMostThreads);
   if (threads.empty()) {

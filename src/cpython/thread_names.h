@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <utility>
+#include <tuple>
 
 #include "cpython/layout.h"
 #include "cpython/memory_reader.h"
@@ -28,9 +28,11 @@ class ThreadNames {
   const std::string& Of(const ThreadStack& thread) const;
 
  private:
-  using Key = std::pair<int64_t, uint64_t>;  // interpreter, id of the PyThreadState
+  // Interpreter, id of the PyThreadState, and ident: before 3.12 a new thread has its parent's for a moment.
+  using Key = std::tuple<int64_t, uint64_t, uint64_t>;
 
   std::map<uint64_t, std::string> Read(uint64_t interpreter);
+  std::map<uint64_t, std::string> ReadOnce(uint64_t interpreter);
 
   MemoryReader& memory_;
   const Layout layout_;

@@ -10,6 +10,17 @@
 #include "sampler/target.h"
 
 namespace wf::sampler {
+namespace {
+
+// Before 3.12 a thread that is just being started bears its parent's ident and has no frames.
+bool IsNotBegun(const cpython::ThreadStack& stack, const cpython::Sample& sample) {
+  if (!stack.frames.empty()) return false;
+  return std::any_of(sample.threads.begin(), sample.threads.end(), [&](const cpython::ThreadStack& other) {
+    return &other != &stack && other.interpreter == stack.interpreter && other.pthread_id == stack.pthread_id;
+  });
+}
+
+}  // namespace
 
 Result<std::unique_ptr<Target>> Target::Attach(int32_t pid, const TargetOptions& options) {
   const auto status = ReadStatus(pid);
@@ -55,6 +66,7 @@ Status Target::Read(Snapshot* snapshot) {
   if (options_.names) names_.Refresh(sample_, stacks_.interpreters(), base::MonotonicNs());
   std::map<std::pair<int64_t, uint64_t>, int32_t> tids;
   for (cpython::ThreadStack& stack : sample_.threads) {
+    if (IsNotBegun(stack, sample_)) continue;
     ThreadSample& thread = snapshot->threads.emplace_back();
     thread.tid = tids[{stack.interpreter, stack.state_id}] = TidOf(stack);
     thread.state = StateOf(thread.tid);
