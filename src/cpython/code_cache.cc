@@ -8,8 +8,8 @@
 namespace wf::cpython {
 namespace {
 
-constexpr size_t kLongestText = 1000;            // characters of a name or file, then "…"
-constexpr size_t kLongestTable = 16 << 20;       // a function of 40,000 lines has 0.5 MiB
+constexpr size_t kLongestText = 1000;                // characters of a name or file, then "…"
+constexpr size_t kLongestTable = 16 << 20;           // a function of 40,000 lines has 0.5 MiB
 constexpr uint32_t kSuspends = 0x20 | 0x80 | 0x200;  // CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR
 constexpr uint64_t kMostUnits = uint64_t{1} << 30;
 
@@ -134,7 +134,8 @@ void CodeCache::Load(MemoryReader& memory, const std::vector<uint64_t>& addresse
 
 std::shared_ptr<const Code> CodeCache::Decode(MemoryReader& memory, const Key& key) const {
   const uint64_t addresses[] = {key.name, key.filename, key.qualname};
-  auto texts = ReadStrings(memory, layout_, std::span(addresses, layout_.code.qualname == kAbsent ? 2 : 3), kLongestText);
+  auto texts =
+      ReadStrings(memory, layout_, std::span(addresses, layout_.code.qualname == kAbsent ? 2 : 3), kLongestText);
   auto table = ReadBytes(memory, layout_, key.line_table, kLongestTable);
   if (!texts[0] || !texts[1] || !table) return nullptr;
   auto code = std::make_shared<Code>();

@@ -1,9 +1,9 @@
 // CodeCache: what the code objects of a target say: names, file, lines.
 //
-// A code object's address is reused within seconds in programs that make and drop code, so an entry is never believed by
-// address alone: before each use its fields, version included, are compared with what lies there now; before 3.12, which
-// has no version, the texts of name and file too. An entry is replaced as a whole: name, file and line always belong
-// together.
+// A code object's address is reused within seconds in programs that make and drop code, so an entry is never believed
+// by address alone: before each use its fields, version included, are compared with what lies there now; before 3.12,
+// which has no version, the texts of name and file too. An entry is replaced as a whole: name, file and line always
+// belong together.
 #ifndef WF_CPYTHON_CODE_CACHE_H_
 #define WF_CPYTHON_CODE_CACHE_H_
 

@@ -10,8 +10,8 @@ namespace {
 
 using Entries = std::vector<std::pair<uint64_t, uint64_t>>;
 
-constexpr size_t kMostEntries = 1 << 14;    // of a dict: sys.modules of large programs has some thousands
-constexpr size_t kMostAttributes = 256;  // of an object
+constexpr size_t kMostEntries = 1 << 14;  // of a dict: sys.modules of large programs has some thousands
+constexpr size_t kMostAttributes = 256;   // of an object
 
 struct KeyTable {
   uint64_t entries = 0;  // address
@@ -90,8 +90,10 @@ Attributes ManagedAttributes(MemoryReader& memory, uint32_t minor, uint64_t obje
     found.values = memory.Get<uint64_t>(object - 32).value_or(0);
     found.dict = before;
   } else if (minor == 12) {  // one of both; values are marked in the low bit, by subtracting one
-    if ((before & 1) != 0) found.values = before + 1;
-    else found.dict = before;
+    if ((before & 1) != 0)
+      found.values = before + 1;
+    else
+      found.dict = before;
   } else {  // values within the object, until somebody asks for the dict
     found.dict = before;
     if (before == 0) found.values = after_object;

@@ -3,8 +3,9 @@
 //
 // Decoding chases pointers; from outside each step would be a system call. But a program's stacks and thread states
 // hardly move, so what was read for the last sample is what the next one will want. A mirror remembers the pieces (512
-// bytes each; a piece never crosses a page, so that a readable byte makes the piece readable), Plan adds them to a batch,
-// and what is missing after that is read on demand. A prediction only saves time: no byte of an earlier sample is used.
+// bytes each; a piece never crosses a page, so that a readable byte makes the piece readable), Plan adds them to a
+// batch, and what is missing after that is read on demand. A prediction only saves time: no byte of an earlier sample
+// is used.
 #ifndef WF_CPYTHON_MIRROR_H_
 #define WF_CPYTHON_MIRROR_H_
 
@@ -58,9 +59,9 @@ class Mirror {
   void Use(uint64_t address, size_t bytes);
   std::vector<uint64_t> TakeUsed();
 
-  std::vector<Run> runs_;        // sorted; planned ones
-  std::vector<Run> extra_;       // read on demand
-  std::vector<uint64_t> used_;   // pieces that this decoding touched
+  std::vector<Run> runs_;       // sorted; planned ones
+  std::vector<Run> extra_;      // read on demand
+  std::vector<uint64_t> used_;  // pieces that this decoding touched
 };
 
 }  // namespace wf::cpython

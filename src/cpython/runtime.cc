@@ -61,14 +61,17 @@ std::optional<Version> FromData(MemoryReader& memory, const ElfImage& image) {
   return std::nullopt;
 }
 
-// "/usr/lib/libpython3.8.so.1.0", "/usr/bin/python3.8".
+// "/usr/lib/libpython3.8.so.1.0", "/usr/bin/python3.8". Python 2 counts as a minor version before all of ours.
 std::optional<Version> FromPath(std::string_view path) {
-  const size_t at = path.rfind("python3.");
-  if (at == std::string_view::npos) return std::nullopt;
-  uint32_t minor = 0;
-  const char* const begin = path.data() + at + 8;
-  if (std::from_chars(begin, path.data() + path.size(), minor).ec != std::errc()) return std::nullopt;
-  return Version{minor, "3." + std::to_string(minor)};
+  for (const std::string_view start : {"python3.", "python2."}) {
+    const size_t at = path.rfind(start);
+    if (at == std::string_view::npos) continue;
+    uint32_t minor = 0;
+    const char* const begin = path.data() + at + start.size();
+    if (std::from_chars(begin, path.data() + path.size(), minor).ec != std::errc()) continue;
+    return Version{start[6] == '2' ? 0 : minor, std::string(start.substr(6)) + std::to_string(minor)};
+  }
+  return std::nullopt;
 }
 
 std::optional<Version> FindVersion(MemoryReader& memory, const Module& module, const DebugHeader& debug,

@@ -32,11 +32,11 @@ struct Runtime {
 
 enum class FindOutcome {
   kFound,
-  kNotPython,        // no module holds an interpreter
-  kNotInitialised,   // one does, but Py_Initialize has not made an interpreter yet
-  kTooOld,           // Python before 3.8; `version` where known
-  kUnknownVersion,   // newer than our tables, or it cannot be told
-  kUnknownLayout,    // the version is ours but the structs are not: a build with other options
+  kNotPython,       // no module holds an interpreter
+  kNotInitialised,  // one does, but Py_Initialize has not made an interpreter yet
+  kTooOld,          // Python before 3.8; `version` where known
+  kUnknownVersion,  // newer than our tables, or it cannot be told
+  kUnknownLayout,   // the version is ours but the structs are not: a build with other options
 };
 
 struct FoundRuntime {

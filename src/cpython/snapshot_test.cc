@@ -1,4 +1,5 @@
-// Whole decodings of recorded memory, one recording per version, without a process: right, and unharmed by hostile bytes.
+// Whole decodings of recorded memory, one recording per version, without a process: right, and unharmed by hostile
+// bytes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -82,8 +82,8 @@ bool Agree(const RawStack& first, const RawStack& second) {
 
 RawStack CommonRoot(const RawStack& first, const RawStack& second) {
   RawStack common;
-  const bool to_the_root = !first.truncated && !second.truncated && first.broken == Reject::kNone &&
-                           second.broken == Reject::kNone;
+  const bool to_the_root =
+      !first.truncated && !second.truncated && first.broken == Reject::kNone && second.broken == Reject::kNone;
   if (!to_the_root) return common;
   auto a = first.frames.rbegin();
   auto b = second.frames.rbegin();

@@ -41,8 +41,8 @@ struct RawFrame {
 };
 
 struct RawStack {
-  std::vector<RawFrame> frames;  // leaf first; shims left out
-  bool truncated = false;        // there are more towards the root
+  std::vector<RawFrame> frames;   // leaf first; shims left out
+  bool truncated = false;         // there are more towards the root
   Reject broken = Reject::kNone;  // why the walk ended before the root
 };
 

@@ -96,7 +96,7 @@ bool StackReader::ListThreadsOf(uint64_t interpreter, Sample* sample) {
   auto thread = heads_.Get<uint64_t>(memory_, interpreter + at.interpreter.threads_head);
   while (thread && *thread != 0 && IsPlausiblePointer(*thread) && sample->threads.size() < kMostThreads) {
     Slot& slot = slots_[*thread];
-    if (slot.last_seen == samples_) break;  // a ring
+    if (slot.last_seen == samples_) break;               // a ring
     slot.mirror.Find(memory_, *thread, at.thread.size);  // all of it at one moment
     const auto owner = slot.mirror.Get<uint64_t>(memory_, *thread + at.thread.interpreter);
     if (owner != interpreter) break;  // freed meanwhile: the links behind it are of no use
@@ -230,8 +230,8 @@ void StackReader::Translate(const RawStack& raw, ThreadStack* thread) {
     } else {
       const auto offset = static_cast<int64_t>(from.instruction - from.code) - frame.code->begin;
       // As CPython does itself (_PyFrame_IsIncomplete): such a frame is still being set up.
-      const bool begun = frame.code->begin == 0 || from.owner == kOwnedByGenerator ||
-                         offset >= frame.code->first_traceable;
+      const bool begun =
+          frame.code->begin == 0 || from.owner == kOwnedByGenerator || offset >= frame.code->first_traceable;
       if (!begun) continue;
       if (!SetLine(from, &frame, &thread->reject)) frame.code = nullptr;
     }

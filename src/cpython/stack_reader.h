@@ -9,7 +9,8 @@
 //     switch number stood still from before the first read to after the last one, has not run.
 //   * The holder, and every thread if the GIL was switched, is copied a second time, after its code objects were read.
 //     Both copies must agree in every frame, not only in the topmost: the same address often is another frame.
-//   * A generator is unlinked from its caller while it is suspended. A stack whose outermost frame is one has been cut off
+//   * A generator is unlinked from its caller while it is suspended. A stack whose outermost frame is one has been cut
+//   off
 //     in that moment, unless it stays like that.
 //   * When copies differ, it is tried again; after that the root part on which two copies agree is kept, and said so.
 //
@@ -43,15 +44,15 @@ struct Frame {
 };
 
 struct ThreadStack {
-  uint64_t thread = 0;        // address of its PyThreadState
-  uint64_t state_id = 0;      // of that PyThreadState, never reused within an interpreter
-  int64_t interpreter = 0;    // its id; 0 is the main one
-  uint64_t pthread_id = 0;    // what threading.get_ident() returns there
-  uint64_t native_id = 0;     // as the target's PID namespace numbers it; 0 before 3.11
+  uint64_t thread = 0;      // address of its PyThreadState
+  uint64_t state_id = 0;    // of that PyThreadState, never reused within an interpreter
+  int64_t interpreter = 0;  // its id; 0 is the main one
+  uint64_t pthread_id = 0;  // what threading.get_ident() returns there
+  uint64_t native_id = 0;   // as the target's PID namespace numbers it; 0 before 3.11
   bool holds_gil = false;
-  bool truncated = false;     // deeper than most_frames
+  bool truncated = false;         // deeper than most_frames
   Reject reject = Reject::kNone;  // with frames: they are the root part only (kTorn), or end early (the others)
-  std::vector<Frame> frames;  // leaf first
+  std::vector<Frame> frames;      // leaf first
 };
 
 struct Sample {

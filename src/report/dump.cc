@@ -19,7 +19,8 @@ std::string StateWords(const DumpThread& thread) {
 }
 
 std::string HeadLine(const DumpThread& thread, const Style& style) {
-  std::string line = thread.tid != 0 ? fmt::format("Thread {}", thread.tid) : fmt::format("Thread {:#x}", thread.pthread_id);
+  std::string line =
+      thread.tid != 0 ? fmt::format("Thread {}", thread.tid) : fmt::format("Thread {:#x}", thread.pthread_id);
   line += fmt::format(" ({})", StateWords(thread));
   if (thread.interpreter != 0) line += fmt::format(" in interpreter {}", thread.interpreter);
   if (!thread.name.empty()) line += fmt::format(": \"{}\"", OneLine(thread.name));

@@ -23,12 +23,12 @@ struct DumpThread {
   int32_t tid = 0;  // 0: not known
   uint64_t pthread_id = 0;
   int64_t interpreter = 0;
-  std::string name;  // empty: none
+  std::string name;   // empty: none
   std::string state;  // R, S, D, …; "?": not known
   bool active = false;
   bool holds_gil = false;
-  bool truncated = false;    // deeper than what was read
-  std::string reject;        // why the stack, or what is left of it, is not here; empty: it is whole
+  bool truncated = false;         // deeper than what was read
+  std::string reject;             // why the stack, or what is left of it, is not here; empty: it is whole
   std::vector<DumpFrame> frames;  // leaf first
 };
 
@@ -36,8 +36,8 @@ struct DumpProcess {
   int32_t pid = 0;
   std::string command_line;
   std::string version;
-  std::string path;                         // of the interpreter
-  std::string note;                         // "stopped by a signal", "traced by process 7 (gdb)"; empty: nothing special
+  std::string path;  // of the interpreter
+  std::string note;  // "stopped by a signal", "traced by process 7 (gdb)"; empty: nothing special
   std::vector<DumpThread> threads;
   std::map<std::string, uint64_t> rejects;  // stacks not shown whole, by reason
 };
@@ -49,7 +49,8 @@ struct Dump {
 };
 
 std::string DumpText(const Dump& dump, const Style& style);
-// {"version": 1, "kind": "dump", "processes": […], "threads": […]}: threads of all processes with py-spy's keys and ours.
+// {"version": 1, "kind": "dump", "processes": […], "threads": […]}: threads of all processes with py-spy's keys and
+// ours.
 std::string DumpJson(const Dump& dump);
 
 }  // namespace wf::report

@@ -1,5 +1,5 @@
-// Why a process cannot be read, in one sentence with what to do: which gate is closed, and the smallest thing that opens
-// it.
+// Why a process cannot be read, in one sentence with what to do: which gate is closed, and the smallest thing that
+// opens it.
 #ifndef WF_SAMPLER_GATE_H_
 #define WF_SAMPLER_GATE_H_
 
@@ -15,13 +15,13 @@ namespace wf::sampler {
 
 // What decides whether we may read a target; gathered by ReadGateFacts, by hand in tests.
 struct GateFacts {
-  bool can_read_itself = true;   // process_vm_readv on ourselves; false: a seccomp filter forbids it
+  bool can_read_itself = true;    // process_vm_readv on ourselves; false: a seccomp filter forbids it
   bool has_ptrace_right = false;  // CAP_SYS_PTRACE
   uint32_t our_uid = 0;
   uint64_t our_capabilities = 0;
-  int yama = 0;             // kernel.yama.ptrace_scope; 0 without Yama
-  bool dumpable = true;     // of the target
-  bool container = false;   // we seem to be in one
+  int yama = 0;            // kernel.yama.ptrace_scope; 0 without Yama
+  bool dumpable = true;    // of the target
+  bool container = false;  // we seem to be in one
   ProcessStatus target;
 };
 

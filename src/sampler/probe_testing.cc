@@ -49,7 +49,9 @@ std::string Collapsed(const ThreadSample& thread) {
 double CpuSeconds() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6; };
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+  };
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
@@ -75,10 +77,12 @@ int Loop(int32_t pid, double seconds, double hz) {
       nanosleep(&pause, nullptr);
     }
   }
-  for (const auto& [stack, count] : stacks) std::printf("%s %llu\n", stack.c_str(), static_cast<unsigned long long>(count));
+  for (const auto& [stack, count] : stacks)
+    std::printf("%s %llu\n", stack.c_str(), static_cast<unsigned long long>(count));
   std::printf("# samples %llu\n", static_cast<unsigned long long>(samples));
   std::printf("# cpu_us_per_sample %.2f\n", (CpuSeconds() - cpu) * 1e6 / static_cast<double>(samples));
-  std::printf("# memory_calls_per_sample %.2f\n", static_cast<double>((*target)->memory_calls()) / static_cast<double>(samples));
+  std::printf("# memory_calls_per_sample %.2f\n",
+              static_cast<double>((*target)->memory_calls()) / static_cast<double>(samples));
   for (size_t i = 0; i < cpython::kRejectCount; ++i) {
     const auto count = (*target)->rejects().at(i);
     const std::string name(Name(static_cast<cpython::Reject>(i)));

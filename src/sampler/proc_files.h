@@ -21,9 +21,9 @@ std::vector<cpython::Module> ModulesIn(const std::string& maps);
 struct ProcessStatus {
   std::string name;
   char state = '?';
-  uint32_t uid = 0;          // effective
-  int32_t tracer = 0;        // pid of who traces it
-  uint64_t permitted = 0;    // capabilities
+  uint32_t uid = 0;        // effective
+  int32_t tracer = 0;      // pid of who traces it
+  uint64_t permitted = 0;  // capabilities
   bool kernel_thread = false;
   std::vector<int32_t> ns_pids;  // its pid in each PID namespace, outermost first
 };

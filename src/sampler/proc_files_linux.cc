@@ -121,7 +121,8 @@ std::optional<ProcessStatus> ReadStatus(int32_t pid) {
   constexpr uint32_t kKernelThreadFlag = 0x00200000;
   const std::string stat = ReadProc(pid, "stat").value_or("");
   std::string_view fields = BehindName(stat);
-  for (int i = 0; i < 6 && !fields.empty(); ++i) fields.remove_prefix(std::min(fields.find(' '), fields.size() - 1) + 1);
+  for (int i = 0; i < 6 && !fields.empty(); ++i)
+    fields.remove_prefix(std::min(fields.find(' '), fields.size() - 1) + 1);
   if ((Number<uint32_t>(fields) & kKernelThreadFlag) != 0) status.kernel_thread = true;
   return status;
 }

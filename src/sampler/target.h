@@ -34,8 +34,8 @@ struct TargetOptions {
 };
 
 struct ThreadSample {
-  int32_t tid = 0;   // as seen from here; 0: not known
-  char state = '?';  // R, S, D, T … of /proc; '?': not known
+  int32_t tid = 0;      // as seen from here; 0: not known
+  char state = '?';     // R, S, D, T … of /proc; '?': not known
   bool active = false;  // on a CPU or waiting for one
   std::string name;     // of its threading.Thread; empty: it has none
   cpython::ThreadStack stack;
@@ -76,8 +76,8 @@ class Target {
   cpython::StackReader stacks_;
   cpython::ThreadNames names_;
   cpython::Sample sample_;
-  std::map<int32_t, base::Fd> stat_files_;               // by tid
-  std::map<int32_t, int32_t> outer_tids_;                // by tid in the target's own PID namespace
+  std::map<int32_t, base::Fd> stat_files_;                // by tid
+  std::map<int32_t, int32_t> outer_tids_;                 // by tid in the target's own PID namespace
   std::map<std::pair<int64_t, uint64_t>, int32_t> tids_;  // by interpreter and id of the PyThreadState
 };
 

@@ -59,9 +59,9 @@ Status Target::Read(Snapshot* snapshot) {
   stacks_.Read(&sample_);
   if (!sample_.alive) {
     if (!ReadStatus(pid_)) return CheckProcess(pid_, std::nullopt);
-    return {Code::kFailedPrecondition,
-            "process " + std::to_string(pid_) + " has no interpreter any more where it was found: it ends, or runs another "
-            "program by now"};
+    return {Code::kFailedPrecondition, "process " + std::to_string(pid_) +
+                                           " has no interpreter any more where it was found: it ends, or runs another "
+                                           "program by now"};
   }
   if (options_.names) names_.Refresh(sample_, stacks_.interpreters(), base::MonotonicNs());
   std::map<std::pair<int64_t, uint64_t>, int32_t> tids;
