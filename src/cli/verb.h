@@ -56,6 +56,7 @@ Action DeclareClean(Options options, Context& context);
 Action DeclareCompletions(Options options, Context& context);
 Action DeclareDiff(Options options, Context& context);
 Action DeclareDoctor(Options options, Context& context);
+Action DeclareDump(Options options, Context& context);
 Action DeclareExport(Options options, Context& context);
 Action DeclareGraph(Options options, Context& context);
 Action DeclareLogs(Options options, Context& context);

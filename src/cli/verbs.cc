@@ -40,6 +40,11 @@ constexpr std::array kVerbs = {
          "  wf graph last --format dot | dot -Tsvg > graph.svg\n"
          "  wf graph last --format mermaid --nodes\n",
          &DeclareGraph},
+    Verb{"dump", "show what a running Python process does right now, without pausing it",
+         "  wf dump -p 1234\n"
+         "  wf dump -p 1234 --subprocesses --full-filenames\n"
+         "  wf dump -p 1234 --json | jq '.threads[] | select(.owns_gil)'\n",
+         &DeclareDump},
     Verb{"export", "the recorded stacks of a run as flame graph, speedscope, pprof and more",
          "  wf export last -o flame.svg\n"
          "  wf export last -f speedscope -t -o run.speedscope.json\n"

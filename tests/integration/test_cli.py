@@ -15,7 +15,21 @@ from pathlib import Path
 import pytest
 from cli_support import PIPELINE, WF, document, environment, ok, run_workflow, wf
 
-VERBS = ["run", "runs", "show", "report", "diff", "logs", "graph", "export", "serve", "doctor", "clean", "completions"]
+VERBS = [
+    "run",
+    "runs",
+    "show",
+    "report",
+    "diff",
+    "logs",
+    "graph",
+    "dump",
+    "export",
+    "serve",
+    "doctor",
+    "clean",
+    "completions",
+]
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +59,8 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["graph", "--format", "svg"], "--format"),
         (["logs", "--node", "0"], "--node"),
         (["clean", "--max-size", "big"], "no size"),
+        (["dump"], "--pid is required"),
+        (["dump", "--pid", "abc"], "no process id"),
         (["completions", "tcsh"], "shell"),
         (["run", "/no/such/pipeline.py"], "no such file"),
         (["run", str(PIPELINE), "--param", "novalue"], "key=value"),

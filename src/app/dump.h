@@ -1,0 +1,25 @@
+// `wf dump`: reads the stacks of a process, and of those below it, once.
+#ifndef WF_APP_DUMP_H_
+#define WF_APP_DUMP_H_
+
+#include <cstdint>
+
+#include "report/dump.h"
+#include "wf/status.h"
+
+namespace wf::app {
+
+struct DumpRequest {
+  int32_t pid = 0;
+  bool subprocesses = false;
+  bool full_filenames = false;
+};
+
+// The errors of sampler::Target::Attach for the process itself. Of its descendants, those that are no Python or cannot
+// be read are left out, with a sentence each; with subprocesses the process itself may be one of them as long as
+// anything is left.
+Result<report::Dump> DumpStacks(const DumpRequest& request);
+
+}  // namespace wf::app
+
+#endif  // WF_APP_DUMP_H_

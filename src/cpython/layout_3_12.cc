@@ -1,0 +1,29 @@
+// Layout of CPython 3.12, printed by tools/cpython_layouts from the headers of 3.12.1; do not edit.
+#include "cpython/layout.h"
+
+namespace wf::cpython {
+
+// clang-format off
+constexpr Layout kLayout3_12 = {
+    .minor = 12,
+    .runtime = {.interpreters_head = 40, .gil = kAbsent},
+    .interpreter = {.id = 8, .next = 0, .threads_head = 72, .gil = 384, .modules = 944, .code_counter = 269816},
+    .gil = {.last_holder = 8, .locked = 16, .switch_number = 24},
+    .thread = {.next = 8, .interpreter = 16, .frame = kAbsent, .cframe = 56, .thread_id = 136, .native_thread_id = 144, .id = 224, .datastack_chunk = 232, .datastack_top = 240, .size = 288},
+    .cframe = {.current_frame = 0},
+    .frame = {.previous = 8, .code = 0, .instruction = 56, .owner = 70, .locals = 72, .size = 80, .instruction_bytes = kAbsent, .first_shim = 3},
+    .code = {.units = 16, .first_line = 68, .name = 120, .qualname = 128, .filename = 112, .line_table = 136, .version = 92, .first_traceable = 176, .instructions = 192, .local_names = 96, .local_kinds = 104, .argument_count = 52, .keyword_only_count = 60, .flags = 48, .size = 200},
+    .unicode = {.length = 16, .hash = 24, .state = 32, .ascii_data = 40, .compact_data = 56, .any_data = 56, .kind_shift = 2, .compact_bit = 5, .ascii_bit = 6},
+    .bytes = {.size = 16, .data = 32},
+    .tuple = {.size = 16, .items = 24},
+    .list = {.size = 16, .items = 24},
+    .integer = {.tag = 16, .digits = 24},
+    .floating = {.value = 16},
+    .dict = {.used = 16, .keys = 32, .values = 40, .keys_size = kAbsent, .keys_log2_size = 8, .keys_log2_index_bytes = 9, .keys_kind = 10, .keys_entry_count = 24, .keys_indices = 32, .values_items = 0},
+    .object = {.type = 8, .size = 16},
+    .type = {.name = 24, .basic_size = 32, .flags = 168, .dict_offset = 288, .cached_keys = 880},
+    .module = {.dict = 16},
+};
+// clang-format on
+
+}  // namespace wf::cpython

@@ -1,0 +1,144 @@
+// The small decoders, on memory made by hand.
+#include <gtest/gtest.h>
+
+#include "cpython/debug_offsets.h"
+#include "cpython/elf_image.h"
+#include "cpython/mirror.h"
+#include "cpython/recorded_memory_testing.h"
+#include "cpython/stack.h"
+#include "cpython/unicode.h"
+
+namespace wf::cpython {
+namespace {
+
+void Put(RecordedMemory& memory, uint64_t address, const std::string& bytes) {
+  auto& piece = memory.pieces[address];
+  piece.resize(bytes.size());
+  std::memcpy(piece.data(), bytes.data(), bytes.size());
+}
+
+template <typename T>
+void Store(std::string* object, size_t offset, T value) {
+  std::memcpy(object->data() + offset, &value, sizeof(value));
+}
+
+std::string Unicode(uint64_t length, uint32_t state, const std::string& text, size_t data) {
+  std::string object(data, '\0');
+  Store(&object, 16, length);
+  Store(&object, 32, state);
+  return object + text;
+}
+
+constexpr uint32_t kCompact = 1 << 5;
+constexpr uint32_t kAscii = 1 << 6;
+
+TEST(UnicodeTest, EachKindBecomesUtf8AndLongTextsAreShortened) {
+  RecordedMemory memory;
+  Put(memory, 0x10000, Unicode(5, kCompact | kAscii | 1 << 2, "hello", 40));
+  Put(memory, 0x20000, Unicode(1, kCompact | 1 << 2, "\xE9", 56));
+  Put(memory, 0x30000, Unicode(2, kCompact | 2 << 2, std::string("\x2D\x4E\x00\xD8", 4), 56));  // 中 and a surrogate
+  Put(memory, 0x40000, Unicode(1, kCompact | 4 << 2, std::string("\x0D\xF4\x01\x00", 4), 56));
+  EXPECT_EQ(ReadString(memory, kLayout3_13, 0x10000, 100), "hello");
+  EXPECT_EQ(ReadString(memory, kLayout3_13, 0x10000, 3), "hel…");
+  EXPECT_EQ(ReadString(memory, kLayout3_13, 0x20000, 100), "é");
+  EXPECT_EQ(ReadString(memory, kLayout3_13, 0x30000, 100), "中\uFFFD");
+  EXPECT_EQ(ReadString(memory, kLayout3_13, 0x40000, 100), "🐍");
+}
+
+TEST(UnicodeTest, WhatIsNoStringIsRefused) {
+  RecordedMemory memory;
+  Put(memory, 0x10000, Unicode(5, kAscii | 1 << 2, "hello", 40));               // not compact
+  Put(memory, 0x20000, Unicode(5, kCompact | 3 << 2, "hello", 56));             // no such kind
+  Put(memory, 0x30000, Unicode(~uint64_t{0}, kCompact | 1 << 2, "hello", 56));  // no such length
+  Put(memory, 0x40000, Unicode(50, kCompact | kAscii | 1 << 2, "hello", 40));   // ends in what cannot be read
+  for (const uint64_t address : {0x10000, 0x20000, 0x30000, 0x40000, 0x50000}) {
+    EXPECT_EQ(ReadString(memory, kLayout3_13, address, 100), std::nullopt) << address;
+  }
+}
+
+TEST(DebugOffsetsTest, ATableWithoutCookieOrWithImpossibleOffsetsIsNotBelieved) {
+  std::vector<std::byte> table(kDebugOffsetsBytes);
+  EXPECT_FALSE(ReadDebugHeader(table).present);
+  std::memcpy(table.data(), "xdebugpy", 8);
+  EXPECT_TRUE(ReadDebugHeader(table).present);
+  std::memset(table.data() + 24, 0xFF, table.size() - 24);
+  for (const Layout* layout : {&kLayout3_13, &kLayout3_14, &kLayout3_15}) {
+    Layout copy = *layout;
+    EXPECT_FALSE(ApplyDebugOffsets(table, &copy));
+  }
+}
+
+TEST(MirrorTest, TheNextPlanIsWhatThisDecodingUsed) {
+  RecordedMemory memory;
+  Put(memory, 0x10000, std::string(4096, 'a'));
+  Put(memory, 0x20000, std::string(512, 'b'));
+  Mirror mirror;
+  std::vector<Segment> batch;
+  mirror.Plan(&batch);
+  EXPECT_TRUE(batch.empty());
+  EXPECT_EQ(mirror.Find(memory, 0x10100, 8).size(), 8u);
+  EXPECT_EQ(mirror.Find(memory, 0x10500, 600).size(), 600u);
+  EXPECT_EQ(mirror.Find(memory, 0x20000, 8).size(), 8u);
+  EXPECT_TRUE(mirror.Find(memory, 0x30000, 8).empty());
+  mirror.Plan(&batch);
+  ASSERT_EQ(batch.size(), 3u);  // 0x10000, 0x10400 to 0x10800, 0x20000
+  EXPECT_EQ(batch[1].address, 0x10400u);
+  EXPECT_EQ(batch[1].bytes, 0x400u);
+  memory.Read(batch);
+  mirror.Accept(batch);
+  const uint64_t reads = memory.reads;
+  EXPECT_EQ(mirror.Find(memory, 0x10500, 600).size(), 600u);
+  EXPECT_EQ(memory.reads, reads);
+}
+
+TEST(MirrorTest, AddressesThatCannotBeAreNotAsked) {
+  RecordedMemory memory;
+  Mirror mirror;
+  for (const uint64_t address : {uint64_t{0}, uint64_t{100}, ~uint64_t{0}, uint64_t{1} << 47}) {
+    EXPECT_TRUE(mirror.Find(memory, address, 8).empty());
+  }
+  EXPECT_EQ(memory.reads, 0u);
+}
+
+RawStack Stack(std::initializer_list<RawFrame> frames) {
+  RawStack stack;
+  stack.frames = frames;
+  return stack;
+}
+
+TEST(StackTest, CopiesAgreeWhenOnlyTheLeafMovedOnInItsOwnCode) {
+  const RawStack first = Stack({{0x100, 0xA, 5, 0}, {0x80, 0xB, 7, 0}});
+  EXPECT_TRUE(Agree(first, Stack({{0x100, 0xA, 6, 0}, {0x80, 0xB, 7, 0}})));
+  EXPECT_FALSE(Agree(first, Stack({{0x100, 0xC, 5, 0}, {0x80, 0xB, 7, 0}})));  // same address, other code
+  EXPECT_FALSE(Agree(first, Stack({{0x100, 0xA, 5, 0}, {0x80, 0xB, 8, 0}})));  // called again from elsewhere
+  EXPECT_FALSE(Agree(first, Stack({{0x80, 0xB, 7, 0}})));
+}
+
+TEST(StackTest, TheCommonRootIsWhatBothCopiesHold) {
+  const RawStack first = Stack({{0x200, 0xD, 1, 0}, {0x100, 0xA, 5, 0}, {0x80, 0xB, 7, 0}});
+  const RawStack second = Stack({{0x100, 0xA, 6, 0}, {0x80, 0xB, 7, 0}});
+  const RawStack common = CommonRoot(first, second);
+  EXPECT_EQ(common.frames, second.frames);
+  RawStack cut = second;
+  cut.truncated = true;
+  EXPECT_TRUE(CommonRoot(first, cut).frames.empty());
+}
+
+TEST(ElfImageTest, AnythingElseIsNoImage) {
+  RecordedMemory memory;
+  Put(memory, 0x10000, std::string(4096, '\x7F'));
+  Put(memory, 0x20000,
+      "\x7F"
+      "ELF" +
+          std::string(4092, '\xFF'));
+  Put(memory, 0x30000,
+      "\x7F"
+      "ELF\x02\x01" +
+          std::string(4090, '\0'));
+  for (const uint64_t base : {0x10000, 0x20000, 0x30000, 0x40000}) {
+    EXPECT_FALSE(ElfImage::At(memory, base).has_value()) << base;
+  }
+}
+
+}  // namespace
+}  // namespace wf::cpython

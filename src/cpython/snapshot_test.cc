@@ -1,0 +1,182 @@
+// Whole decodings of recorded memory, one recording per version, without a process: right, and unharmed by hostile
+// bytes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <random>
+#include <sstream>
+
+#include "cpython/recorded_memory_testing.h"
+
+namespace wf::cpython {
+namespace {
+
+std::string Fixture(const std::string& name) { return std::string(WF_FIXTURES) + "/cpython/" + name; }
+
+std::string Text(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+// Everything but the main thread, which went on after it had printed.
+std::string WithoutMain(const std::string& text) {
+  const size_t at = text.find("thread MainThread\n");
+  if (at == std::string::npos) return text;
+  const size_t next = text.find("thread ", at + 1);
+  return text.substr(0, at) + (next == std::string::npos ? "" : text.substr(next));
+}
+
+class SnapshotTest : public testing::TestWithParam<int> {
+ protected:
+  RecordedMemory memory_ = RecordedMemory::Load(Fixture("3_" + std::to_string(GetParam()) + ".memory"));
+};
+
+TEST_P(SnapshotTest, GivesTheStacksThatTheProgramPrintedOfItself) {
+  const auto found = FindRuntime(memory_, memory_.modules);
+  ASSERT_EQ(found.outcome, FindOutcome::kFound);
+  EXPECT_EQ(found.runtime.minor, static_cast<uint32_t>(GetParam()));
+  StackReader reader(memory_, found.runtime, {});
+  ThreadNames names(memory_, found.runtime.layout);
+  Sample sample;
+  for (int i = 0; i < 2; ++i) {  // the second from what the first one learnt
+    reader.Read(&sample);
+    ASSERT_TRUE(sample.alive);
+    names.Refresh(sample, reader.interpreters(), 0);
+    EXPECT_EQ(WithoutMain(Describe(sample, names)), Text(Fixture("3_" + std::to_string(GetParam()) + ".stacks")));
+    for (const ThreadStack& thread : sample.threads) {
+      EXPECT_EQ(thread.reject, Reject::kNone);
+      EXPECT_FALSE(thread.holds_gil);  // all of them sleep
+      for (const Frame& frame : thread.frames) EXPECT_NE(frame.code, nullptr);
+    }
+  }
+}
+
+TEST_P(SnapshotTest, OftenReadsAreFewBecauseTheNextSampleStartsWithWhatTheLastOneNeeded) {
+  const auto found = FindRuntime(memory_, memory_.modules);
+  ASSERT_EQ(found.outcome, FindOutcome::kFound);
+  struct Counting final : MemoryReader {
+    explicit Counting(MemoryReader& reader) : from(reader) {}
+    void Read(std::span<Segment> segments) override {
+      ++calls;
+      from.Read(segments);
+    }
+    MemoryReader& from;
+    int calls = 0;
+  } counting(memory_);
+  StackReader reader(counting, found.runtime, {});
+  Sample sample;
+  reader.Read(&sample);
+  reader.Read(&sample);
+  counting.calls = 0;
+  reader.Read(&sample);
+  // One for all stacks and one for the GIL; without a code counter (before 3.12) three more to check the code objects.
+  EXPECT_LE(counting.calls, GetParam() >= 12 ? 2 : 5);
+}
+
+TEST_P(SnapshotTest, LongAndEmptyTextsKeepTheirFrame) {
+  const auto found = FindRuntime(memory_, memory_.modules);
+  ASSERT_EQ(found.outcome, FindOutcome::kFound);
+  StackReader reader(memory_, found.runtime, {});
+  Sample sample;
+  reader.Read(&sample);
+  int seen = 0;
+  for (const ThreadStack& thread : sample.threads) {
+    for (const Frame& frame : thread.frames) {
+      if (frame.code->name.substr(0, 3) != "fxx") continue;
+      ++seen;
+      EXPECT_TRUE(frame.code->name.ends_with("…"));
+      EXPECT_EQ(frame.code->filename, "<no filename>");
+      EXPECT_EQ(frame.line, 3);
+    }
+  }
+  EXPECT_EQ(seen, 1);
+}
+
+TEST_P(SnapshotTest, DeepStacksKeepTheLeafMostFramesAndSaySo) {
+  const auto found = FindRuntime(memory_, memory_.modules);
+  ASSERT_EQ(found.outcome, FindOutcome::kFound);
+  StackReader reader(memory_, found.runtime, {.most_frames = 10});
+  Sample sample;
+  reader.Read(&sample);
+  int truncated = 0;
+  for (const ThreadStack& thread : sample.threads) {
+    EXPECT_LE(thread.frames.size(), 10u);
+    if (!thread.truncated) continue;
+    ++truncated;
+    EXPECT_EQ(thread.frames[0].code->name, "wait");
+  }
+  EXPECT_EQ(truncated, 1);
+}
+
+void ReadAll(RecordedMemory& memory) {
+  const auto found = FindRuntime(memory, memory.modules);
+  if (found.outcome != FindOutcome::kFound) return;
+  StackReader reader(memory, found.runtime, {.most_frames = 200, .attempts = 3});
+  ThreadNames names(memory, found.runtime.layout);
+  Sample sample;
+  for (int i = 0; i < 2; ++i) {
+    reader.Read(&sample);
+    names.Refresh(sample, reader.interpreters(), i * int64_t{2'000'000'000});
+    Describe(sample, names);
+  }
+}
+
+TEST_P(SnapshotTest, HostileMemoryHarmsNobody) {
+  const RecordedMemory pristine = memory_;
+  for (uint32_t seed = 0; seed < 300; ++seed) {
+    std::mt19937 random(seed);
+    RecordedMemory memory = pristine;
+    std::vector<std::vector<std::byte>*> pieces;
+    for (auto& [address, bytes] : memory.pieces) pieces.push_back(&bytes);
+    const uint32_t flips = 1u << random() % 12;
+    for (uint32_t i = 0; i < flips; ++i) {
+      auto& bytes = *pieces[random() % pieces.size()];
+      const size_t at = random() % bytes.size();
+      // Bits, extremes, and other pointers of the same memory: rings and wrong types.
+      if (random() % 3 == 0) {
+        bytes[at] ^= static_cast<std::byte>(1u << random() % 8);
+      } else if (random() % 2 == 0) {
+        bytes[at] = static_cast<std::byte>(random() % 2 == 0 ? 0xFF : 0x00);
+      } else if (bytes.size() >= 16) {
+        const auto& from = *pieces[random() % pieces.size()];
+        if (from.size() >= 8) std::memcpy(&bytes[(at & ~size_t{7}) % (bytes.size() - 8)], from.data(), 8);
+      }
+    }
+    ReadAll(memory);
+    ASSERT_LT(memory.reads, 2'000'000u) << "seed " << seed;
+  }
+}
+
+TEST_P(SnapshotTest, MemoryThatChangesWithEachReadHarmsNobody) {
+  struct Shifting final : MemoryReader {
+    explicit Shifting(MemoryReader& reader) : from(reader) {}
+    void Read(std::span<Segment> segments) override {
+      from.Read(segments);
+      for (const Segment& s : segments) {
+        if (!s.ok || s.bytes == 0 || random() % 8 != 0) continue;
+        static_cast<std::byte*>(s.into)[random() % s.bytes] ^= static_cast<std::byte>(1u << random() % 8);
+      }
+    }
+    MemoryReader& from;
+    std::mt19937 random{1};
+  } shifting(memory_);
+  const auto found = FindRuntime(memory_, memory_.modules);
+  ASSERT_EQ(found.outcome, FindOutcome::kFound);
+  StackReader reader(shifting, found.runtime, {.most_frames = 200, .attempts = 3});
+  ThreadNames names(shifting, found.runtime.layout);
+  Sample sample;
+  for (int i = 0; i < 300; ++i) {
+    reader.Read(&sample);
+    names.Refresh(sample, reader.interpreters(), i * int64_t{2'000'000'000});
+    Describe(sample, names);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(CPython, SnapshotTest, testing::Range(8, 16),
+                         [](const auto& minor) { return "3_" + std::to_string(minor.param); });
+
+}  // namespace
+}  // namespace wf::cpython

@@ -1,0 +1,101 @@
+#include "cpython/stack.h"
+
+#include <algorithm>
+
+namespace wf::cpython {
+namespace {
+
+constexpr uint8_t kHighestOwner = 4;
+// 3.14 and newer keep marks in the low bits of the references in frames (pycore_stackref.h); 3.13 and older have zeros
+// there, because objects are aligned.
+constexpr uint64_t kTagBits = 7;
+// Shims between Python frames do not count as frames, but a ring of them must end too.
+constexpr size_t kShimsPerFrame = 4;
+
+uint64_t CurrentFrame(MemoryReader& memory, Mirror& mirror, const Layout& layout, uint64_t thread, Reject* broken) {
+  const uint32_t field = layout.thread.frame != kAbsent ? layout.thread.frame : layout.thread.cframe;
+  auto frame = mirror.Get<uint64_t>(memory, thread + field);
+  if (frame && *frame != 0 && layout.thread.frame == kAbsent) {
+    frame = mirror.Get<uint64_t>(memory, *frame + layout.cframe.current_frame);
+  }
+  if (!frame) *broken = Reject::kUnreadable;
+  return frame.value_or(0);
+}
+
+RawFrame Decode(std::span<const std::byte> bytes, const Layout& layout, uint64_t address) {
+  RawFrame frame;
+  frame.address = address;
+  frame.code = FieldAt<uint64_t>(bytes, layout.frame.code) & ~kTagBits;
+  if (layout.frame.owner != kAbsent) frame.owner = FieldAt<uint8_t>(bytes, layout.frame.owner);
+  if (layout.frame.instruction_bytes == kAbsent) {
+    frame.instruction = FieldAt<uint64_t>(bytes, layout.frame.instruction);
+  } else {
+    frame.instruction = static_cast<uint64_t>(int64_t{FieldAt<int32_t>(bytes, layout.frame.instruction)});
+  }
+  return frame;
+}
+
+}  // namespace
+
+std::string_view Name(Reject reason) {
+  static constexpr std::array<std::string_view, kRejectCount> kNames = {
+      "none", "torn", "unreadable", "bad frame", "bad instruction", "bad code", "thread gone"};
+  return kNames.at(static_cast<size_t>(reason));
+}
+
+RawStack WalkStack(MemoryReader& memory, Mirror& mirror, const Layout& layout, uint64_t thread, size_t most) {
+  RawStack stack;
+  uint64_t address = CurrentFrame(memory, mirror, layout, thread, &stack.broken);
+  for (size_t steps = 0; address != 0; ++steps) {
+    if (stack.frames.size() >= most || steps >= most * kShimsPerFrame) {
+      stack.truncated = true;
+      break;
+    }
+    if (!IsPlausiblePointer(address)) {
+      stack.broken = Reject::kBadFrame;
+      break;
+    }
+    const auto bytes = mirror.Find(memory, address, layout.frame.size, /*lead=*/layout.minor >= 11);
+    if (bytes.empty()) {
+      stack.broken = Reject::kUnreadable;
+      break;
+    }
+    const RawFrame frame = Decode(bytes, layout, address);
+    const bool shim = frame.owner >= layout.frame.first_shim;
+    if (frame.owner > kHighestOwner || (!shim && !IsPlausiblePointer(frame.code))) {
+      stack.broken = Reject::kBadFrame;
+      break;
+    }
+    address = FieldAt<uint64_t>(bytes, layout.frame.previous);
+    if (!shim) stack.frames.push_back(frame);
+  }
+  return stack;
+}
+
+bool Agree(const RawStack& first, const RawStack& second) {
+  if (first.broken != second.broken || first.truncated != second.truncated) return false;
+  if (first.frames.size() != second.frames.size()) return false;
+  if (first.frames.empty()) return true;
+  return first.frames[0].IsSamePlace(second.frames[0]) &&
+         std::equal(first.frames.begin() + 1, first.frames.end(), second.frames.begin() + 1);
+}
+
+RawStack CommonRoot(const RawStack& first, const RawStack& second) {
+  RawStack common;
+  const bool to_the_root =
+      !first.truncated && !second.truncated && first.broken == Reject::kNone && second.broken == Reject::kNone;
+  if (!to_the_root) return common;
+  auto a = first.frames.rbegin();
+  auto b = second.frames.rbegin();
+  while (a != first.frames.rend() && b != second.frames.rend() && *a == *b) {
+    ++a;
+    ++b;
+  }
+  common.frames.assign(b.base(), second.frames.end());
+  if (a != first.frames.rend() && b != second.frames.rend() && a->IsSamePlace(*b)) {
+    common.frames.insert(common.frames.begin(), *b);
+  }
+  return common;
+}
+
+}  // namespace wf::cpython

@@ -1,0 +1,63 @@
+// The frames of one thread as they lie in memory, before their code is looked up.
+#ifndef WF_CPYTHON_STACK_H_
+#define WF_CPYTHON_STACK_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "cpython/layout.h"
+#include "cpython/memory_reader.h"
+#include "cpython/mirror.h"
+
+namespace wf::cpython {
+
+// Why a stack, or what is left of it, is not shown.
+enum class Reject : uint8_t {
+  kNone,
+  kTorn,            // the thread ran on while it was read, in each attempt
+  kUnreadable,      // a frame lies where nothing can be read
+  kBadFrame,        // what lies there is no frame
+  kBadInstruction,  // the place in the code is outside the code
+  kBadCode,         // no sound code object
+  kThreadGone,      // the thread ended meanwhile
+};
+inline constexpr size_t kRejectCount = 7;
+// "torn", "unreadable", ...; stable, used in JSON.
+std::string_view Name(Reject reason);
+
+struct RawFrame {
+  uint64_t address = 0;
+  uint64_t code = 0;
+  uint64_t instruction = 0;  // until 3.10 the index, sign-extended; then a pointer
+  uint8_t owner = 0;
+
+  bool operator==(const RawFrame&) const = default;
+  bool IsSamePlace(const RawFrame& other) const {
+    return address == other.address && code == other.code && owner == other.owner;
+  }
+};
+
+struct RawStack {
+  std::vector<RawFrame> frames;   // leaf first; shims left out
+  bool truncated = false;         // there are more towards the root
+  Reject broken = Reject::kNone;  // why the walk ended before the root
+};
+
+// Walks from the current frame of the thread whose PyThreadState lies at `thread` to its root, at most `most` frames.
+// The walk is bounded whatever the bytes are.
+RawStack WalkStack(MemoryReader& memory, Mirror& mirror, const Layout& layout, uint64_t thread, size_t most);
+
+// Whether two copies of a running thread's stack agree: the leaf may have moved on within its own code, everything else
+// is equal.
+bool Agree(const RawStack& first, const RawStack& second);
+
+// The root part on which both copies agree; its leaf may have moved on within its own code. Empty when they share
+// nothing or one is cut off at its root end.
+RawStack CommonRoot(const RawStack& first, const RawStack& second);
+
+}  // namespace wf::cpython
+
+#endif  // WF_CPYTHON_STACK_H_

@@ -1,0 +1,257 @@
+#include "cpython/stack_reader.h"
+
+#include <algorithm>
+
+namespace wf::cpython {
+namespace {
+
+// Reads in one batch what several mirrors planned, in this order.
+void ReadBatch(MemoryReader& memory, std::vector<Segment>& batch, const std::vector<Mirror*>& mirrors) {
+  memory.Read(batch);
+  size_t at = 0;
+  for (Mirror* mirror : mirrors) {
+    mirror->Accept(std::span(batch).subspan(at));
+    at += mirror->planned_segments();
+  }
+}
+
+}  // namespace
+
+StackReader::StackReader(MemoryReader& memory, const Runtime& runtime, const StackReaderOptions& options)
+    : memory_(memory), runtime_(runtime), options_(options), codes_(runtime.layout, runtime.code_type) {}
+
+void StackReader::FetchPlanned() {
+  batch_.clear();
+  std::vector<Mirror*> mirrors = {&heads_};
+  heads_.Plan(&batch_);
+  for (auto& [thread, slot] : slots_) {
+    slot.mirror.Plan(&batch_);
+    mirrors.push_back(&slot.mirror);
+  }
+  ReadBatch(memory_, batch_, mirrors);
+}
+
+void StackReader::Read(Sample* sample) {
+  ++samples_;
+  sample->alive = false;
+  sample->threads.clear();
+  gils_.clear();
+  interpreters_.clear();
+  counters_.clear();
+  FetchPlanned();
+  sample->alive = ListThreads(sample);
+  std::erase_if(slots_, [&](const auto& entry) { return entry.second.last_seen != samples_; });
+  for (auto& [thread, slot] : slots_) {
+    slot.stack = WalkStack(memory_, slot.mirror, runtime_.layout, thread, options_.most_frames);
+    slot.settled = false;
+    slot.seen_attached = false;
+  }
+  Settle();
+  Finish(sample);
+}
+
+StackReader::GilState StackReader::ReadGil(uint64_t address, Mirror& mirror) {
+  const auto& at = runtime_.layout.gil;
+  GilState state;
+  state.holder = mirror.Get<uint64_t>(memory_, address + at.last_holder).value_or(0);
+  state.switches = mirror.Get<uint64_t>(memory_, address + at.switch_number).value_or(0);
+  state.locked = mirror.Get<int32_t>(memory_, address + at.locked).value_or(0) == 1;
+  return state;
+}
+
+StackReader::Identity StackReader::ReadIdentity(uint64_t thread, Mirror& mirror) {
+  const auto& at = runtime_.layout.thread;
+  Identity identity;
+  identity.state_id = mirror.Get<uint64_t>(memory_, thread + at.id).value_or(0);
+  identity.pthread_id = mirror.Get<uint64_t>(memory_, thread + at.thread_id).value_or(0);
+  if (at.native_thread_id != kAbsent) {
+    identity.native_id = mirror.Get<uint64_t>(memory_, thread + at.native_thread_id).value_or(0);
+  }
+  return identity;
+}
+
+bool StackReader::ListThreads(Sample* sample) {
+  const Layout& at = runtime_.layout;
+  auto interpreter = heads_.Get<uint64_t>(memory_, runtime_.address + at.runtime.interpreters_head);
+  if (!interpreter || *interpreter == 0) return false;
+  for (size_t i = 0; i < kMostInterpreters && *interpreter != 0; ++i) {
+    if (!IsPlausiblePointer(*interpreter) || !ListThreadsOf(*interpreter, sample)) return i > 0;
+    interpreter = heads_.Get<uint64_t>(memory_, *interpreter + at.interpreter.next);
+    if (!interpreter) break;
+  }
+  return true;
+}
+
+bool StackReader::ListThreadsOf(uint64_t interpreter, Sample* sample) {
+  const Layout& at = runtime_.layout;
+  uint64_t gil = runtime_.address + at.runtime.gil;
+  if (at.interpreter.gil != kAbsent) gil = heads_.Get<uint64_t>(memory_, interpreter + at.interpreter.gil).value_or(0);
+  if (!gils_.contains(gil)) gils_[gil] = ReadGil(gil, heads_);
+  const auto id = heads_.Get<int64_t>(memory_, interpreter + at.interpreter.id);
+  if (!id) return false;
+  interpreters_[*id] = interpreter;
+  if (at.interpreter.code_counter != kAbsent) {
+    counters_.push_back(heads_.Get<uint32_t>(memory_, interpreter + at.interpreter.code_counter).value_or(0));
+  }
+  auto thread = heads_.Get<uint64_t>(memory_, interpreter + at.interpreter.threads_head);
+  while (thread && *thread != 0 && IsPlausiblePointer(*thread) && sample->threads.size() < kMostThreads) {
+    Slot& slot = slots_[*thread];
+    if (slot.last_seen == samples_) break;               // a ring
+    slot.mirror.Find(memory_, *thread, at.thread.size);  // all of it at one moment
+    const auto owner = slot.mirror.Get<uint64_t>(memory_, *thread + at.thread.interpreter);
+    if (owner != interpreter) break;  // freed meanwhile: the links behind it are of no use
+    slot.last_seen = samples_;
+    slot.gil = gil;
+    slot.before = gils_[gil];
+    ThreadStack& entry = sample->threads.emplace_back();
+    entry.thread = *thread;
+    entry.interpreter = *id;
+    slot.identity = ReadIdentity(*thread, slot.mirror);
+    thread = slot.mirror.Get<uint64_t>(memory_, *thread + at.thread.next);
+  }
+  return true;
+}
+
+void StackReader::RefreshCodes(bool unchanged) {
+  std::vector<uint64_t> addresses;
+  for (const auto& [thread, slot] : slots_) {
+    for (const RawFrame& frame : slot.stack.frames) addresses.push_back(frame.code);
+  }
+  codes_.Refresh(memory_, addresses, unchanged);
+}
+
+void StackReader::Settle() {
+  // A counter that overflowed is zero and stays so; it then says nothing.
+  const bool told = !counters_.empty() && std::find(counters_.begin(), counters_.end(), 0) == counters_.end();
+  RefreshCodes(told && counters_ == last_counters_);
+  last_counters_ = counters_;
+  for (int attempt = 1; attempt <= options_.attempts; ++attempt) {
+    if (SettleOnce(attempt == options_.attempts)) return;
+    RefreshCodes(false);
+  }
+}
+
+bool StackReader::IsDetached(const RawStack& stack) const {
+  if (stack.frames.empty() || stack.truncated) return false;
+  const auto code = codes_.Find(stack.frames.back().code);
+  return code != nullptr && code->suspends;
+}
+
+// Copies the stacks of these threads once more, and the GILs before them, in one batch.
+std::map<uint64_t, StackReader::GilState> StackReader::CopyAgain(const std::vector<uint64_t>& threads,
+                                                                 std::map<uint64_t, Second>* copies) {
+  batch_.clear();
+  Mirror heads;
+  heads.PlanLike(heads_, &batch_);
+  std::vector<Mirror*> mirrors = {&heads};
+  for (const uint64_t thread : threads) {
+    Mirror& mirror = (*copies)[thread].mirror;
+    mirror.PlanLike(slots_.at(thread).mirror, &batch_);
+    mirrors.push_back(&mirror);
+  }
+  ReadBatch(memory_, batch_, mirrors);
+  std::map<uint64_t, GilState> now;
+  for (const auto& [gil, state] : gils_) now[gil] = ReadGil(gil, heads);
+  for (const uint64_t thread : threads) (*copies)[thread].before = now[slots_.at(thread).gil];
+  return now;
+}
+
+// Copies again whatever may have run since its last copy. True when all threads are settled.
+bool StackReader::SettleOnce(bool last) {
+  std::map<uint64_t, Second> copies;
+  std::vector<uint64_t> wanted;
+  const auto choose = [&](const auto& may_have_run) {
+    wanted.clear();
+    for (const auto& [thread, slot] : slots_) {
+      if (!slot.settled && !copies.contains(thread) && may_have_run(thread, slot)) wanted.push_back(thread);
+    }
+  };
+  // First the holders; where no GIL was switched meanwhile, nothing else needs a second look.
+  choose([&](uint64_t thread, const Slot& slot) { return slot.before.holder == thread; });
+  gils_ = CopyAgain(wanted, &copies);
+  const auto switched = [&](uint64_t, const Slot& slot) {
+    const GilState& now = gils_[slot.gil];
+    return now.switches != slot.before.switches || now.holder != slot.before.holder;
+  };
+  choose(switched);
+  if (!wanted.empty()) gils_ = CopyAgain(wanted, &copies);
+  bool all = true;
+  for (auto& [thread, slot] : slots_) {
+    if (slot.settled) continue;
+    const auto again = copies.find(thread);
+    if (again == copies.end()) {
+      slot.settled = !switched(thread, slot);
+    } else {
+      RawStack stack = WalkStack(memory_, again->second.mirror, runtime_.layout, thread, options_.most_frames);
+      const Identity identity = ReadIdentity(thread, again->second.mirror);
+      slot.seen_attached |= !IsDetached(stack);
+      slot.settled = identity == slot.identity && Agree(slot.stack, stack) &&
+                     (!IsDetached(stack) || (last && !slot.seen_attached));
+      if (!slot.settled) {
+        if (last) stack = identity == slot.identity ? CommonRoot(slot.stack, stack) : RawStack();
+        slot.stack = std::move(stack);
+        slot.identity = identity;
+        slot.mirror = std::move(again->second.mirror);
+        slot.before = again->second.before;
+      }
+    }
+    all &= slot.settled;
+  }
+  return all;
+}
+
+void StackReader::Finish(Sample* sample) {
+  for (ThreadStack& thread : sample->threads) {
+    const auto found = slots_.find(thread.thread);
+    if (found == slots_.end()) continue;
+    const Slot& slot = found->second;
+    thread.state_id = slot.identity.state_id;
+    thread.pthread_id = slot.identity.pthread_id;
+    thread.native_id = slot.identity.native_id;
+    const GilState& gil = gils_[slot.gil];
+    thread.holds_gil = gil.locked && gil.holder == thread.thread;
+    if (!slot.settled) thread.reject = Reject::kTorn;
+    if (slot.stack.broken != Reject::kNone) thread.reject = slot.stack.broken;
+    thread.truncated = slot.stack.truncated;
+    Translate(slot.stack, &thread);
+    if (thread.reject != Reject::kNone) ++rejects_.at(static_cast<size_t>(thread.reject));
+  }
+}
+
+void StackReader::Translate(const RawStack& raw, ThreadStack* thread) {
+  constexpr uint8_t kOwnedByGenerator = 1;
+  thread->frames.reserve(raw.frames.size());
+  for (const RawFrame& from : raw.frames) {
+    Frame frame;
+    frame.address = from.address;
+    frame.code = codes_.Find(from.code);
+    if (frame.code == nullptr) {
+      if (thread->reject == Reject::kNone) thread->reject = Reject::kBadCode;
+    } else {
+      const auto offset = static_cast<int64_t>(from.instruction - from.code) - frame.code->begin;
+      // As CPython does itself (_PyFrame_IsIncomplete): such a frame is still being set up.
+      const bool begun =
+          frame.code->begin == 0 || from.owner == kOwnedByGenerator || offset >= frame.code->first_traceable;
+      if (!begun) continue;
+      if (!SetLine(from, &frame, &thread->reject)) frame.code = nullptr;
+    }
+    thread->frames.push_back(std::move(frame));
+  }
+}
+
+bool StackReader::SetLine(const RawFrame& raw, Frame* frame, Reject* reject) const {
+  const Code& code = *frame->code;
+  if (code.begin == 0) {
+    frame->line = code.LineAt(static_cast<int64_t>(raw.instruction) * runtime_.layout.frame.instruction_bytes);
+    return true;
+  }
+  const auto offset = static_cast<int64_t>(raw.instruction - raw.code) - code.begin;
+  if (offset < -2 || offset >= code.bytes) {
+    if (*reject == Reject::kNone) *reject = Reject::kBadInstruction;
+    return false;
+  }
+  frame->line = code.LineAt(offset);
+  return true;
+}
+
+}  // namespace wf::cpython

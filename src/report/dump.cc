@@ -1,0 +1,114 @@
+#include "report/dump.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "report/format.h"
+#include "report/json_parts.h"
+
+namespace wf::report {
+namespace {
+
+constexpr std::string_view kUnreadable = "<unreadable>";
+
+std::string StateWords(const DumpThread& thread) {
+  std::string words = thread.state == "?" ? "state unknown" : thread.active ? "active" : "idle";
+  if (thread.holds_gil) words += "+gil";
+  return words;
+}
+
+std::string HeadLine(const DumpThread& thread, const Style& style) {
+  std::string line =
+      thread.tid != 0 ? fmt::format("Thread {}", thread.tid) : fmt::format("Thread {:#x}", thread.pthread_id);
+  line += fmt::format(" ({})", StateWords(thread));
+  if (thread.interpreter != 0) line += fmt::format(" in interpreter {}", thread.interpreter);
+  if (!thread.name.empty()) line += fmt::format(": \"{}\"", OneLine(thread.name));
+  return Paint(style, Tone::kStrong, line) + "\n";
+}
+
+std::string FrameLine(const DumpFrame& frame, bool full, const Style& style) {
+  if (frame.name.empty()) return fmt::format("    {}\n", kUnreadable);
+  std::string place = OneLine(full ? frame.filename : frame.short_filename);
+  if (frame.line > 0) place += fmt::format(":{}", frame.line);
+  return fmt::format("    {} {}\n", OneLine(frame.name), Paint(style, Tone::kFaint, "(" + place + ")"));
+}
+
+std::string ThreadText(const DumpThread& thread, bool full, const Style& style) {
+  std::string text = HeadLine(thread, style);
+  const bool root_part = thread.reject == "torn";
+  if (root_part) text += "    <the thread ran on while it was read: only what stayed the same is shown>\n";
+  for (const DumpFrame& frame : thread.frames) text += FrameLine(frame, full, style);
+  if (thread.truncated) text += "    <truncated>\n";
+  if (!thread.reject.empty() && !root_part) text += fmt::format("    <{}>\n", thread.reject);
+  return text;
+}
+
+std::string ProcessText(const DumpProcess& process, bool full, const Style& style) {
+  std::string text = fmt::format("Process {}: {}\n", process.pid, OneLine(process.command_line));
+  text += fmt::format("Python v{} ({})\n", process.version, OneLine(process.path));
+  if (!process.note.empty()) text += fmt::format("Note: {}\n", OneLine(process.note));
+  for (const DumpThread& thread : process.threads) text += "\n" + ThreadText(thread, full, style);
+  uint64_t rejected = 0;
+  for (const auto& [reason, count] : process.rejects) rejected += count;
+  if (rejected != 0) text += fmt::format("\n{} of {} stacks not whole\n", rejected, process.threads.size());
+  return text;
+}
+
+nlohmann::json TextOrNull(const std::string& text) { return text.empty() ? nlohmann::json() : nlohmann::json(text); }
+
+nlohmann::json FrameJson(const DumpFrame& frame) {
+  return {{"name", frame.name.empty() ? std::string(kUnreadable) : frame.name},
+          {"qualname", TextOrNull(frame.qualname)},
+          {"filename", frame.filename},
+          {"short_filename", frame.short_filename},
+          {"module", nullptr},
+          {"line", frame.line},
+          {"locals", nullptr}};
+}
+
+nlohmann::json ThreadJson(const DumpThread& thread, int32_t pid) {
+  nlohmann::json frames = nlohmann::json::array();
+  for (const DumpFrame& frame : thread.frames) frames.push_back(FrameJson(frame));
+  return {{"pid", pid},
+          {"thread_id", thread.pthread_id},
+          {"os_thread_id", thread.tid == 0 ? nlohmann::json() : nlohmann::json(thread.tid)},
+          {"thread_name", TextOrNull(thread.name)},
+          {"active", thread.state == "?" ? nlohmann::json() : nlohmann::json(thread.active)},
+          {"owns_gil", thread.holds_gil},
+          {"state", thread.state},
+          {"interpreter", thread.interpreter},
+          {"truncated", thread.truncated},
+          {"reject", TextOrNull(thread.reject)},
+          {"frames", std::move(frames)}};
+}
+
+}  // namespace
+
+std::string DumpText(const Dump& dump, const Style& style) {
+  std::string text;
+  for (const DumpProcess& process : dump.processes) {
+    if (!text.empty()) text += "\n";
+    text += ProcessText(process, dump.full_filenames, style);
+  }
+  return text;
+}
+
+std::string DumpJson(const Dump& dump) {
+  nlohmann::json document = Document("dump");
+  document["processes"] = nlohmann::json::array();
+  document["threads"] = nlohmann::json::array();
+  document["skipped"] = dump.skipped;
+  for (const DumpProcess& process : dump.processes) {
+    document["processes"].push_back({{"pid", process.pid},
+                                     {"command_line", process.command_line},
+                                     {"python_version", process.version},
+                                     {"python", process.path},
+                                     {"note", TextOrNull(process.note)},
+                                     {"rejects", process.rejects}});
+    for (const DumpThread& thread : process.threads) document["threads"].push_back(ThreadJson(thread, process.pid));
+  }
+  return ToText(document);
+}
+
+}  // namespace wf::report

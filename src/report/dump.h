@@ -1,0 +1,58 @@
+// `wf dump`: the stacks of Python processes right now, laid out as py-spy does.
+#ifndef WF_REPORT_DUMP_H_
+#define WF_REPORT_DUMP_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "report/style.h"
+
+namespace wf::report {
+
+struct DumpFrame {
+  std::string name;            // empty: its code could not be read
+  std::string qualname;        // empty before 3.11
+  std::string filename;        // as the program has it
+  std::string short_filename;  // from the outermost package on
+  int32_t line = 0;            // 0: none
+};
+
+struct DumpThread {
+  int32_t tid = 0;  // 0: not known
+  uint64_t pthread_id = 0;
+  int64_t interpreter = 0;
+  std::string name;   // empty: none
+  std::string state;  // R, S, D, …; "?": not known
+  bool active = false;
+  bool holds_gil = false;
+  bool truncated = false;         // deeper than what was read
+  std::string reject;             // why the stack, or what is left of it, is not here; empty: it is whole
+  std::vector<DumpFrame> frames;  // leaf first
+};
+
+struct DumpProcess {
+  int32_t pid = 0;
+  std::string command_line;
+  std::string version;
+  std::string path;  // of the interpreter
+  std::string note;  // "stopped by a signal", "traced by process 7 (gdb)"; empty: nothing special
+  std::vector<DumpThread> threads;
+  std::map<std::string, uint64_t> rejects;  // stacks not shown whole, by reason
+};
+
+struct Dump {
+  std::vector<DumpProcess> processes;
+  std::vector<std::string> skipped;  // a sentence per process that was left out (--subprocesses)
+  bool full_filenames = false;
+};
+
+std::string DumpText(const Dump& dump, const Style& style);
+// {"version": 1, "kind": "dump", "processes": […], "threads": […]}: threads of all processes with py-spy's keys and
+// ours.
+std::string DumpJson(const Dump& dump);
+
+}  // namespace wf::report
+
+#endif  // WF_REPORT_DUMP_H_

@@ -1,0 +1,86 @@
+// Target: a Python process under observation. It is never stopped, written to or signalled.
+//
+//   Result<std::unique_ptr<Target>> target = Target::Attach(pid, {});
+//   if (!target.ok()) return target.status();          // one sentence that names the gate
+//   Snapshot snapshot;
+//   while (…) { (*target)->Read(&snapshot); … }          // two system calls for stacks, one per thread for its state
+//
+// Attach costs some milliseconds (it looks through the modules), Read is for loops: caches for code, names and the
+// places in memory live in the Target. When Read says kNotFound the process ended; when it says kFailedPrecondition the
+// interpreter is gone (finalised, or the process executes another program): Attach again.
+//
+// Threading: one thread at a time; targets are independent of each other.
+#ifndef WF_SAMPLER_TARGET_H_
+#define WF_SAMPLER_TARGET_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "cpython/runtime.h"
+#include "cpython/stack_reader.h"
+#include "cpython/thread_names.h"
+#include "sampler/process_memory.h"
+#include "wf/status.h"
+
+namespace wf::sampler {
+
+struct TargetOptions {
+  cpython::StackReaderOptions stacks;
+  bool names = true;  // learn the threads' names
+};
+
+struct ThreadSample {
+  int32_t tid = 0;      // as seen from here; 0: not known
+  char state = '?';     // R, S, D, T … of /proc; '?': not known
+  bool active = false;  // on a CPU or waiting for one
+  std::string name;     // of its threading.Thread; empty: it has none
+  cpython::ThreadStack stack;
+};
+
+struct Snapshot {
+  std::vector<ThreadSample> threads;  // the main thread first, then as they started
+};
+
+class Target {
+ public:
+  // Errors: kNotFound no such process; kPermissionDenied; kFailedPrecondition for everything that is no Python that can
+  // be read. Each says what to do.
+  static Result<std::unique_ptr<Target>> Attach(int32_t pid, const TargetOptions& options);
+
+  Status Read(Snapshot* snapshot);
+
+  int32_t pid() const { return pid_; }
+  const cpython::Runtime& runtime() const { return runtime_; }
+  // Stacks not shown or shown in part, by reason, since Attach.
+  const std::array<uint64_t, cpython::kRejectCount>& rejects() const { return stacks_.rejects(); }
+  // Calls of process_vm_readv so far.
+  uint64_t memory_calls() const { return memory_.calls(); }
+  const ProcessMemory& memory() const { return memory_; }
+
+ private:
+  Target(int32_t pid, cpython::Runtime runtime, const TargetOptions& options);
+
+  char StateOf(int32_t tid);
+  int32_t TidOf(const cpython::ThreadStack& stack);
+  int32_t InnerTidOf(const cpython::ThreadStack& stack);
+  void LearnTasks();
+
+  const int32_t pid_;
+  const TargetOptions options_;
+  const cpython::Runtime runtime_;
+  ProcessMemory memory_;
+  cpython::StackReader stacks_;
+  cpython::ThreadNames names_;
+  cpython::Sample sample_;
+  std::map<int32_t, base::Fd> stat_files_;                // by tid
+  std::map<int32_t, int32_t> outer_tids_;                 // by tid in the target's own PID namespace
+  std::map<std::pair<int64_t, uint64_t>, int32_t> tids_;  // by interpreter and id of the PyThreadState
+};
+
+}  // namespace wf::sampler
+
+#endif  // WF_SAMPLER_TARGET_H_

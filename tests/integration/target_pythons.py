@@ -1,0 +1,81 @@
+"""The CPythons that are installed here, as programs to look at from outside."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+VERSIONS = ["3.8", "3.9", "3.10", "3.11", "3.12", "3.13"]
+NEWER = ["3.14", "3.15"]
+NEWER_ROOT = Path(os.environ.get("WF_NEWER_PYTHON") or ROOT / "build" / "newer-python")
+
+
+@cache
+def installed(version: str) -> str | None:
+    root = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
+    found = sorted(root.glob(f"versions/{version}.*/bin/python"))
+    if found:
+        return str(found[-1])
+    done = subprocess.run([ROOT / "tools" / "find_python", version], capture_output=True, text=True)
+    return done.stdout.strip() or None
+
+
+def python_of(version: str) -> list[str]:
+    """The command that runs this version; skips the test when it is not installed."""
+    if version in NEWER:
+        if not (NEWER_ROOT / ".ready").exists():
+            pytest.skip(f"no Python {version} here: tools/newer_python setup unpacks it")
+        return [str(ROOT / "tools" / "newer_python"), "run", f"python{version}"]
+    python = installed(version)
+    if python is None:
+        pytest.skip(f"no Python {version} here")
+    return [python]
+
+
+every_version = pytest.mark.parametrize(
+    "version", [*VERSIONS, *(pytest.param(version, marks=pytest.mark.slow) for version in NEWER)]
+)
+
+
+class Program:
+    """A running child; `first` is the line with which it said that it is ready."""
+
+    def __init__(self, process: subprocess.Popen[str], first: str, pid: int) -> None:
+        self.process, self.first, self.pid = process, first, pid
+
+
+@contextlib.contextmanager
+def running(command: list[str], source: str, *arguments: str, **popen: Any) -> Iterator[Program]:
+    """Runs `source`, which must print one line that ends with its own os.getpid() when it is ready."""
+    process = subprocess.Popen(
+        [*command, "-u", "-c", source, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        **popen,
+    )
+    assert process.stdout is not None
+    pid = 0
+    try:
+        first = process.stdout.readline()
+        assert first, f"{command} said nothing"
+        pid = int(first.split()[-1])
+        yield Program(process, first, pid)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid or process.pid, 9)
+        process.kill()
+        process.wait()
+        process.stdout.close()
+        if process.stdin is not None:
+            with contextlib.suppress(BrokenPipeError):
+                process.stdin.close()
