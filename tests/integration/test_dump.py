@@ -205,6 +205,16 @@ def test_a_thread_that_hashes_is_active_without_the_gil(version: str) -> None:
         assert sum(t["owns_gil"] for t in found) <= 3
 
 
+def state_becomes(pid: int, wanted: str) -> None:
+    """Waits for the process to be in that state of /proc, twice in a row: on a busy machine it takes its time."""
+    seen = ""
+    deadline = time.monotonic() + 60
+    while seen != 2 * wanted:
+        assert time.monotonic() < deadline, f"process {pid} never was in state {wanted}"
+        seen = seen[-1:] + Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+        time.sleep(0.05)
+
+
 # --- the target is safe --------------------------------------------------------------------------------------------
 
 
@@ -213,9 +223,10 @@ def test_the_target_is_not_stopped_and_a_stopped_one_is_shown(version: str) -> N
     source = "import os, time\ndef f():\n  print(os.getpid(), flush=True); time.sleep(1000)\nf()"
     with running(python_of(version), source) as program:
         assert stacks(program.pid, "--nonblocking")["MainThread"][0] == "f"
-        assert Path(f"/proc/{program.pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "S"
+        state_becomes(program.pid, "S")
         os.kill(program.pid, signal.SIGSTOP)
         try:
+            state_becomes(program.pid, "T")
             document = dump(program.pid)
             assert document["threads"][0]["frames"][0]["name"] == "f"
             assert "stopped" in document["processes"][0]["note"]
@@ -357,6 +368,7 @@ def test_a_process_in_another_pid_namespace_has_host_thread_ids(version: str) ->
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
         pid = int(children[0])
         try:
+            state_becomes(pid, "S")
             [found] = dump(pid)["threads"]
             assert found["os_thread_id"] == pid
             assert found["active"] is False
