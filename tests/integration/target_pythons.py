@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import subprocess
+import time
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -52,9 +53,26 @@ class Program:
         self.process, self.first, self.pid = process, first, pid
 
 
+def state_of(pid: int) -> str:
+    return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+
+
+def state_becomes(pid: int, wanted: str) -> None:
+    """Waits for the process to be in that state of /proc, twice in a row: on a busy machine it takes its time."""
+    seen = ""
+    deadline = time.monotonic() + 60
+    while seen != 2 * wanted:
+        assert time.monotonic() < deadline, f"process {pid} never was in state {wanted}"
+        seen = seen[-1:] + state_of(pid)
+        time.sleep(0.02)
+
+
 @contextlib.contextmanager
-def running(command: list[str], source: str, *arguments: str, **popen: Any) -> Iterator[Program]:
-    """Runs `source`, which must print one line that ends with its own os.getpid() when it is ready."""
+def running(command: list[str], source: str, *arguments: str, asleep: bool = True, **popen: Any) -> Iterator[Program]:
+    """Runs `source`, which must print one line that ends with its own os.getpid() when it is ready.
+
+    `asleep`: its main thread goes to sleep after that, which is waited for.
+    """
     process = subprocess.Popen(
         [*command, "-u", "-c", source, *arguments],
         stdin=subprocess.PIPE,
@@ -69,6 +87,8 @@ def running(command: list[str], source: str, *arguments: str, **popen: Any) -> I
         first = process.stdout.readline()
         assert first, f"{command} said nothing"
         pid = int(first.split()[-1])
+        if asleep:
+            state_becomes(pid, "S")
         yield Program(process, first, pid)
     finally:
         with contextlib.suppress(ProcessLookupError):

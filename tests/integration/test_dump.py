@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from cli_support import WF, wf
-from target_pythons import ROOT, every_version, installed, python_of, running
+from target_pythons import ROOT, every_version, installed, python_of, running, state_becomes
 
 PROGRAM = ROOT / "tests" / "fixtures" / "cpython" / "program.py"
 READY = "import os; print('ready', os.getpid(), flush=True)\n"
@@ -69,7 +69,7 @@ def test_a_chain_that_never_existed_is_not_shown(version: str) -> None:
         "def hot_b():\n  for _ in range(50): leaf_b()\n"
         "while True: hot_a(); hot_b()\n"
     )
-    with running(python_of(version), source) as program:
+    with running(python_of(version), source, asleep=False) as program:
         for _ in range(60):
             [frames] = stacks(program.pid).values()
             assert frames[-1] == "<module>"
@@ -205,16 +205,6 @@ def test_a_thread_that_hashes_is_active_without_the_gil(version: str) -> None:
         assert sum(t["owns_gil"] for t in found) <= 3
 
 
-def state_becomes(pid: int, wanted: str) -> None:
-    """Waits for the process to be in that state of /proc, twice in a row: on a busy machine it takes its time."""
-    seen = ""
-    deadline = time.monotonic() + 60
-    while seen != 2 * wanted:
-        assert time.monotonic() < deadline, f"process {pid} never was in state {wanted}"
-        seen = seen[-1:] + Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
-        time.sleep(0.05)
-
-
 # --- the target is safe --------------------------------------------------------------------------------------------
 
 
@@ -223,7 +213,6 @@ def test_the_target_is_not_stopped_and_a_stopped_one_is_shown(version: str) -> N
     source = "import os, time\ndef f():\n  print(os.getpid(), flush=True); time.sleep(1000)\nf()"
     with running(python_of(version), source) as program:
         assert stacks(program.pid, "--nonblocking")["MainThread"][0] == "f"
-        state_becomes(program.pid, "S")
         os.kill(program.pid, signal.SIGSTOP)
         try:
             state_becomes(program.pid, "T")
@@ -342,14 +331,18 @@ def test_children_of_multiprocessing_are_followed(method: str) -> None:
         "import multiprocessing, os, time\n"
         "if __name__ == '__main__':\n"
         f"  multiprocessing.set_start_method({method!r})\n"
-        "  p = multiprocessing.Process(target=time.sleep, args=(1000,)); p.start(); time.sleep(2)\n"
+        "  p = multiprocessing.Process(target=time.sleep, args=(1000,)); p.start()\n"
         "  print(p.pid, os.getpid(), flush=True); time.sleep(1000)\n"
     )
     with running(python_of("3.11"), source) as program:
         child = int(program.first.split()[0])
         try:
-            found = [t for t in dump(program.pid, "-s")["threads"] if t["pid"] == child]
-            assert [t["frames"][0]["name"] for t in found] == ["run"]
+            names: list[str] = []
+            deadline = time.monotonic() + 60
+            while names != ["run"] and time.monotonic() < deadline:  # it may still be importing
+                found = [t for t in dump(program.pid, "-s")["threads"] if t["pid"] == child]
+                names = [t["frames"][0]["name"] for t in found if t["frames"]]
+            assert names == ["run"]
         finally:
             os.kill(child, 9)
 
