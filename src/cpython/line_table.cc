@@ -22,7 +22,7 @@ std::optional<int32_t> LineInPairs(std::span<const std::byte> table, int64_t lin
   constexpr int kNoLine = -128;
   int64_t end = 0;
   for (size_t i = 0; i + 1 < table.size(); i += 2) {
-    const int delta = static_cast<int8_t>(table[i + 1]);
+    const int64_t delta{static_cast<int8_t>(table[i + 1])};
     end += static_cast<uint8_t>(table[i]);
     if (delta != kNoLine) line += delta;
     if (at < end) return delta == kNoLine ? std::nullopt : Plausible(line);

@@ -25,6 +25,8 @@ class Mirror {
   void Plan(std::vector<Segment>* batch);
   // The mirror that will read the same pieces as `other` used: for a second copy.
   void PlanLike(const Mirror& other, std::vector<Segment>* batch);
+  // Counts as used, so that the next Plan reads it.
+  void Want(uint64_t address, size_t bytes) { Use(address, bytes); }
   // Call once the batch was read, with the segments that this mirror's Plan added. REQUIRES: they are in its order.
   void Accept(std::span<const Segment> planned);
 

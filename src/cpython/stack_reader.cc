@@ -142,7 +142,9 @@ std::map<uint64_t, StackReader::GilState> StackReader::CopyAgain(const std::vect
                                                                  std::map<uint64_t, Second>* copies) {
   batch_.clear();
   Mirror heads;
-  heads.PlanLike(heads_, &batch_);
+  const auto& at = runtime_.layout.gil;
+  for (const auto& [gil, state] : gils_) heads.Want(gil + at.last_holder, at.switch_number + 8 - at.last_holder);
+  heads.Plan(&batch_);
   std::vector<Mirror*> mirrors = {&heads};
   for (const uint64_t thread : threads) {
     Mirror& mirror = (*copies)[thread].mirror;

@@ -88,7 +88,7 @@ nlohmann::json ThreadJson(const DumpThread& thread, int32_t pid) {
 std::string DumpText(const Dump& dump, const Style& style) {
   std::string text;
   for (const DumpProcess& process : dump.processes) {
-    if (!text.empty()) text += "\n";
+    if (!text.empty()) text += '\n';
     text += ProcessText(process, dump.full_filenames, style);
   }
   return text;

@@ -96,8 +96,9 @@ int Loop(int32_t pid, double seconds, double hz) {
 
 int main(int argc, char** argv) {
   const std::string_view mode = argc > 1 ? argv[1] : "";
-  if (mode == "record" && argc == 4) return wf::sampler::Record(std::atoi(argv[2]), argv[3]);
-  if (mode == "loop" && argc == 5) return wf::sampler::Loop(std::atoi(argv[2]), std::atof(argv[3]), std::atof(argv[4]));
+  const auto number = [&](int at) { return std::strtod(argv[at], nullptr); };
+  if (mode == "record" && argc == 4) return wf::sampler::Record(static_cast<int32_t>(number(2)), argv[3]);
+  if (mode == "loop" && argc == 5) return wf::sampler::Loop(static_cast<int32_t>(number(2)), number(3), number(4));
   std::fprintf(stderr, "usage: sampler_probe record PID FILE | loop PID SECONDS HZ\n");
   return 2;
 }

@@ -68,8 +68,9 @@ Status Target::Read(Snapshot* snapshot) {
   for (cpython::ThreadStack& stack : sample_.threads) {
     if (IsNotBegun(stack, sample_)) continue;
     ThreadSample& thread = snapshot->threads.emplace_back();
-    thread.tid = tids[{stack.interpreter, stack.state_id}] = TidOf(stack);
+    thread.tid = TidOf(stack);
     thread.state = StateOf(thread.tid);
+    if (thread.state != '?') tids[{stack.interpreter, stack.state_id}] = thread.tid;
     thread.active = thread.state == 'R';
     thread.name = names_.Of(stack);
     thread.stack = std::move(stack);
@@ -97,7 +98,7 @@ int32_t Target::InnerTidOf(const cpython::ThreadStack& stack) {
 
 int32_t Target::TidOf(const cpython::ThreadStack& stack) {
   const auto known = tids_.find({stack.interpreter, stack.state_id});
-  if (known != tids_.end() && known->second != 0 && StateOf(known->second) != '?') return known->second;
+  if (known != tids_.end()) return known->second;
   const int32_t inner = InnerTidOf(stack);
   if (inner <= 0) return 0;
   if (!outer_tids_.empty()) {
@@ -105,7 +106,7 @@ int32_t Target::TidOf(const cpython::ThreadStack& stack) {
     const auto outer = outer_tids_.find(inner);
     return outer == outer_tids_.end() ? 0 : outer->second;
   }
-  return StateOf(inner) == '?' ? 0 : inner;
+  return StateOf(inner) == '?' ? 0 : inner;  // what lies there need not be a thread's id
 }
 
 // One pread on a descriptor that stays open: a third of the cost of opening the file each time.
