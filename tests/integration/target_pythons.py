@@ -60,7 +60,7 @@ def state_of(pid: int) -> str:
 def state_becomes(pid: int, wanted: str) -> None:
     """Waits for the process to be in that state of /proc, twice in a row: on a busy machine it takes its time."""
     seen = ""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 30
     while seen != 2 * wanted:
         assert time.monotonic() < deadline, f"process {pid} never was in state {wanted}"
         seen = seen[-1:] + state_of(pid)

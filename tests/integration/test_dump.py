@@ -124,7 +124,7 @@ def test_code_that_took_the_place_of_other_code_has_its_own_file_and_line(versio
         "  exec(compile(text, 'file%d' % n, 'exec'), space)\n"
         "  space['fn%d' % n]()\n"
     )
-    with running(python_of(version), source) as program:
+    with running(python_of(version), source, asleep=False) as program:
         seen = 0
         for _ in range(40):
             for t in dump(program.pid)["threads"]:
