@@ -66,8 +66,10 @@ void CodeCache::Refresh(MemoryReader& memory, std::span<const uint64_t> addresse
     bytes_ = 0;
   }
   std::vector<uint64_t> asked;
+  if (!unchanged) ++epoch_;
   for (const uint64_t address : addresses) {
-    if (!unchanged || !entries_.contains(address)) asked.push_back(address);
+    const auto known = entries_.find(address);
+    if (known == entries_.end() || known->second.epoch != epoch_) asked.push_back(address);
   }
   if (asked.empty()) return;
   std::sort(asked.begin(), asked.end());
@@ -79,6 +81,7 @@ void CodeCache::Refresh(MemoryReader& memory, std::span<const uint64_t> addresse
   for (size_t i = 0; i < asked.size(); ++i) {
     const auto known = entries_.find(asked[i]);
     if (keys[i] && known != entries_.end() && known->second.key == *keys[i]) {
+      known->second.epoch = epoch_;
       kept.push_back(asked[i]);
       continue;
     }
@@ -127,7 +130,7 @@ void CodeCache::Load(MemoryReader& memory, const std::vector<uint64_t>& addresse
   const auto after = ReadKeys(memory, addresses);
   for (size_t i = 0; i < addresses.size(); ++i) {
     if (codes[i] == nullptr || after[i] != keys[i]) continue;
-    entries_[addresses[i]] = {keys[i], codes[i]};
+    entries_[addresses[i]] = {keys[i], codes[i], epoch_};
     bytes_ += codes[i]->line_table.size();
   }
 }

@@ -68,6 +68,7 @@ class CodeCache {
   struct Entry {
     Key key;
     std::shared_ptr<const Code> code;
+    uint64_t epoch = 0;  // when it was last compared with the target
   };
 
   Key KeyOf(std::span<const std::byte> object) const;
@@ -81,7 +82,8 @@ class CodeCache {
   const Layout layout_;
   const uint64_t code_type_;
   std::unordered_map<uint64_t, Entry> entries_;
-  size_t bytes_ = 0;  // of the line tables in entries_
+  uint64_t epoch_ = 0;  // goes up whenever code may have been made since
+  size_t bytes_ = 0;    // of the line tables in entries_
 };
 
 }  // namespace wf::cpython

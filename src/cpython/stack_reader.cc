@@ -25,6 +25,9 @@ void StackReader::FetchPlanned() {
   std::vector<Mirror*> mirrors = {&heads_};
   heads_.Plan(&batch_);
   for (auto& [thread, slot] : slots_) {
+    slot.head.Plan(&batch_);
+    mirrors.push_back(&slot.head);
+    if (slot.reused) continue;  // it slept; it will most likely go on sleeping
     slot.mirror.Plan(&batch_);
     mirrors.push_back(&slot.mirror);
   }
@@ -41,13 +44,29 @@ void StackReader::Read(Sample* sample) {
   FetchPlanned();
   sample->alive = ListThreads(sample);
   std::erase_if(slots_, [&](const auto& entry) { return entry.second.last_seen != samples_; });
-  for (auto& [thread, slot] : slots_) {
-    slot.stack = WalkStack(memory_, slot.mirror, runtime_.layout, thread, options_.most_frames);
-    slot.settled = false;
-    slot.seen_attached = false;
-  }
+  ReuseOrWalk();
   Settle();
   Finish(sample);
+}
+
+void StackReader::ReuseOrWalk() {
+  batch_.clear();
+  std::vector<Mirror*> woken;
+  for (auto& [thread, slot] : slots_) {
+    const bool slept = slot.has_known && slot.before.IsSameHold(slot.known_gil) && slot.before.holder != thread &&
+                       slot.known.state_id == slot.identity.state_id;
+    if (slot.reused && !slept) {
+      slot.mirror.Plan(&batch_);
+      woken.push_back(&slot.mirror);
+    }
+    slot.reused = slot.settled = slept;
+  }
+  if (!woken.empty()) ReadBatch(memory_, batch_, woken);
+  for (auto& [thread, slot] : slots_) {
+    if (slot.reused) continue;
+    slot.stack = Walk(thread, slot.mirror, &slot.identity);
+    slot.seen_attached = false;
+  }
 }
 
 StackReader::GilState StackReader::ReadGil(uint64_t address, Mirror& mirror) {
@@ -68,6 +87,12 @@ StackReader::Identity StackReader::ReadIdentity(uint64_t thread, Mirror& mirror)
     identity.native_id = mirror.Get<uint64_t>(memory_, thread + at.native_thread_id).value_or(0);
   }
   return identity;
+}
+
+RawStack StackReader::Walk(uint64_t thread, Mirror& mirror, Identity* identity) {
+  mirror.Find(memory_, thread, runtime_.layout.thread.size);  // all of it at one moment
+  *identity = ReadIdentity(thread, mirror);
+  return WalkStack(memory_, mirror, runtime_.layout, thread, options_.most_frames);
 }
 
 bool StackReader::ListThreads(Sample* sample) {
@@ -96,9 +121,9 @@ bool StackReader::ListThreadsOf(uint64_t interpreter, Sample* sample) {
   auto thread = heads_.Get<uint64_t>(memory_, interpreter + at.interpreter.threads_head);
   while (thread && *thread != 0 && IsPlausiblePointer(*thread) && sample->threads.size() < kMostThreads) {
     Slot& slot = slots_[*thread];
-    if (slot.last_seen == samples_) break;               // a ring
-    slot.mirror.Find(memory_, *thread, at.thread.size);  // all of it at one moment
-    const auto owner = slot.mirror.Get<uint64_t>(memory_, *thread + at.thread.interpreter);
+    if (slot.last_seen == samples_) break;  // a ring
+    slot.head.Find(memory_, *thread, at.thread.size);
+    const auto owner = slot.head.Get<uint64_t>(memory_, *thread + at.thread.interpreter);
     if (owner != interpreter) break;  // freed meanwhile: the links behind it are of no use
     slot.last_seen = samples_;
     slot.gil = gil;
@@ -106,8 +131,8 @@ bool StackReader::ListThreadsOf(uint64_t interpreter, Sample* sample) {
     ThreadStack& entry = sample->threads.emplace_back();
     entry.thread = *thread;
     entry.interpreter = *id;
-    slot.identity = ReadIdentity(*thread, slot.mirror);
-    thread = slot.mirror.Get<uint64_t>(memory_, *thread + at.thread.next);
+    slot.identity = ReadIdentity(*thread, slot.head);
+    thread = slot.head.Get<uint64_t>(memory_, *thread + at.thread.next);
   }
   return true;
 }
@@ -115,6 +140,7 @@ bool StackReader::ListThreadsOf(uint64_t interpreter, Sample* sample) {
 void StackReader::RefreshCodes(bool unchanged) {
   std::vector<uint64_t> addresses;
   for (const auto& [thread, slot] : slots_) {
+    if (slot.settled) continue;
     for (const RawFrame& frame : slot.stack.frames) addresses.push_back(frame.code);
   }
   codes_.Refresh(memory_, addresses, unchanged);
@@ -171,10 +197,7 @@ bool StackReader::SettleOnce(bool last) {
   // First the holders; where no GIL was switched meanwhile, nothing else needs a second look.
   choose([&](uint64_t thread, const Slot& slot) { return slot.before.holder == thread; });
   gils_ = CopyAgain(wanted, &copies);
-  const auto switched = [&](uint64_t, const Slot& slot) {
-    const GilState& now = gils_[slot.gil];
-    return now.switches != slot.before.switches || now.holder != slot.before.holder;
-  };
+  const auto switched = [&](uint64_t, const Slot& slot) { return !gils_[slot.gil].IsSameHold(slot.before); };
   choose(switched);
   if (!wanted.empty()) gils_ = CopyAgain(wanted, &copies);
   bool all = true;
@@ -184,18 +207,16 @@ bool StackReader::SettleOnce(bool last) {
     if (again == copies.end()) {
       slot.settled = !switched(thread, slot);
     } else {
-      RawStack stack = WalkStack(memory_, again->second.mirror, runtime_.layout, thread, options_.most_frames);
-      const Identity identity = ReadIdentity(thread, again->second.mirror);
+      Identity identity;
+      RawStack stack = Walk(thread, again->second.mirror, &identity);
       slot.seen_attached |= !IsDetached(stack);
       slot.settled = identity == slot.identity && Agree(slot.stack, stack) &&
                      (!IsDetached(stack) || (last && !slot.seen_attached));
-      if (!slot.settled) {
-        if (last) stack = identity == slot.identity ? CommonRoot(slot.stack, stack) : RawStack();
-        slot.stack = std::move(stack);
-        slot.identity = identity;
-        slot.mirror = std::move(again->second.mirror);
-        slot.before = again->second.before;
-      }
+      if (!slot.settled && last) stack = identity == slot.identity ? CommonRoot(slot.stack, stack) : RawStack();
+      slot.stack = std::move(stack);
+      slot.identity = identity;
+      slot.mirror = std::move(again->second.mirror);
+      slot.before = again->second.before;
     }
     all &= slot.settled;
   }
@@ -206,18 +227,31 @@ void StackReader::Finish(Sample* sample) {
   for (ThreadStack& thread : sample->threads) {
     const auto found = slots_.find(thread.thread);
     if (found == slots_.end()) continue;
-    const Slot& slot = found->second;
-    thread.state_id = slot.identity.state_id;
-    thread.pthread_id = slot.identity.pthread_id;
-    thread.native_id = slot.identity.native_id;
-    const GilState& gil = gils_[slot.gil];
-    thread.holds_gil = gil.locked && gil.holder == thread.thread;
-    if (!slot.settled) thread.reject = Reject::kTorn;
-    if (slot.stack.broken != Reject::kNone) thread.reject = slot.stack.broken;
-    thread.truncated = slot.stack.truncated;
-    Translate(slot.stack, &thread);
-    if (thread.reject != Reject::kNone) ++rejects_.at(static_cast<size_t>(thread.reject));
+    FinishSlot(found->second, &thread);
   }
+}
+
+void StackReader::FinishSlot(Slot& slot, ThreadStack* thread) {
+  if (slot.reused) {
+    *thread = slot.known;
+    thread->unchanged = true;
+    return;
+  }
+  thread->state_id = slot.identity.state_id;
+  thread->pthread_id = slot.identity.pthread_id;
+  thread->native_id = slot.identity.native_id;
+  const GilState& gil = gils_[slot.gil];
+  thread->holds_gil = gil.locked && gil.holder == thread->thread;
+  if (!slot.settled) thread->reject = Reject::kTorn;
+  if (slot.stack.broken != Reject::kNone) thread->reject = slot.stack.broken;
+  thread->truncated = slot.stack.truncated;
+  Translate(slot.stack, thread);
+  if (thread->reject != Reject::kNone) ++rejects_.at(static_cast<size_t>(thread->reject));
+  slot.has_known = thread->reject == Reject::kNone && slot.before.holder != thread->thread;
+  if (!slot.has_known) return;
+  slot.known = *thread;
+  slot.known.holds_gil = false;
+  slot.known_gil = slot.before;
 }
 
 void StackReader::Translate(const RawStack& raw, ThreadStack* thread) {

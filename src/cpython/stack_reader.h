@@ -7,6 +7,8 @@
 // The target runs on meanwhile. What makes a stack true all the same:
 //   * A thread's frames change only while it holds the GIL. A thread that is not the GIL's last holder, while the GIL's
 //     switch number stood still from before the first read to after the last one, has not run.
+//     The same holds from one sample to the next: such a thread is not read again, and most threads of most programs
+//     sleep.
 //   * The holder, and every thread if the GIL was switched, is copied a second time, after its code objects were read.
 //     Both copies must agree in every frame, not only in the topmost: the same address often is another frame.
 //   * A generator is unlinked from its caller while it is suspended. A stack whose outermost frame is one has been cut
@@ -50,6 +52,7 @@ struct ThreadStack {
   uint64_t pthread_id = 0;  // what threading.get_ident() returns there
   uint64_t native_id = 0;   // as the target's PID namespace numbers it; 0 before 3.11
   bool holds_gil = false;
+  bool unchanged = false;         // has not run since the last Read: the frames are those of then
   bool truncated = false;         // deeper than most_frames
   Reject reject = Reject::kNone;  // with frames: they are the root part only (kTorn), or end early (the others)
   std::vector<Frame> frames;      // leaf first
@@ -80,7 +83,8 @@ class StackReader {
     uint64_t holder = 0;
     uint64_t switches = 0;
     bool locked = false;
-    bool operator==(const GilState&) const = default;
+    // Between two equal states no thread but the holder has run.
+    bool IsSameHold(const GilState& other) const { return holder == other.holder && switches == other.switches; }
   };
   // Whose stack it is. The memory of a PyThreadState is used again for the next thread.
   struct Identity {
@@ -90,11 +94,16 @@ class StackReader {
     bool operator==(const Identity&) const = default;
   };
   struct Slot {
-    Mirror mirror;
+    Mirror head;        // the PyThreadState
+    Mirror mirror;      // the PyThreadState with the frames, as of `stack`
     Identity identity;  // from the same copy as `stack`
     uint64_t gil = 0;
     GilState before;  // of its GIL, read before `stack` was
     RawStack stack;
+    ThreadStack known;   // the last whole stack
+    GilState known_gil;  // its GIL, read before it was
+    bool has_known = false;
+    bool reused = false;  // `known` is the stack of this sample too
     bool settled = false;
     bool seen_attached = false;  // in a copy of this sample
     uint64_t last_seen = 0;
@@ -107,6 +116,7 @@ class StackReader {
   };
 
   void FetchPlanned();
+  void ReuseOrWalk();
   bool ListThreads(Sample* sample);
   bool ListThreadsOf(uint64_t interpreter, Sample* sample);
   GilState ReadGil(uint64_t address, Mirror& mirror);
@@ -114,9 +124,11 @@ class StackReader {
   bool SettleOnce(bool last);
   std::map<uint64_t, GilState> CopyAgain(const std::vector<uint64_t>& threads, std::map<uint64_t, Second>* copies);
   Identity ReadIdentity(uint64_t thread, Mirror& mirror);
+  RawStack Walk(uint64_t thread, Mirror& mirror, Identity* identity);
   void RefreshCodes(bool unchanged);
   bool IsDetached(const RawStack& stack) const;
   void Finish(Sample* sample);
+  void FinishSlot(Slot& slot, ThreadStack* thread);
   void Translate(const RawStack& raw, ThreadStack* thread);
   bool SetLine(const RawFrame& raw, Frame* frame, Reject* reject) const;
 

@@ -1,5 +1,6 @@
 #include "cpython/thread_names.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "cpython/dict.h"
@@ -9,31 +10,33 @@ namespace wf::cpython {
 namespace {
 
 constexpr int64_t kOldNs = 1'000'000'000;
-constexpr int64_t kRetryNs = 20'000'000;  // for threads without a name: most never get one
+constexpr int64_t kRetryNs = 500'000;
 constexpr size_t kMostThreads = 1 << 14;
 constexpr size_t kLongestName = 200;
 
 }  // namespace
 
 void ThreadNames::Refresh(const Sample& sample, const std::map<int64_t, uint64_t>& interpreters, int64_t now_ns) {
-  std::map<Key, std::string> kept;
+  std::map<Key, Known> kept;
   std::map<int64_t, std::map<uint64_t, std::string>> read;
   for (const ThreadStack& thread : sample.threads) {
     const Key key{thread.interpreter, thread.state_id, thread.pthread_id};
     const auto known = names_.find(key);
+    const bool is_new = known == names_.end();
+    Known& entry = kept[key];
+    entry = is_new ? Known{"", now_ns} : known->second;
     const auto last = read_ns_.find(thread.interpreter);
     const int64_t age = last == read_ns_.end() ? kOldNs : now_ns - last->second;
-    const bool fresh_thread = known == names_.end();
-    const bool nameless = !fresh_thread && known->second.empty();
+    // A new thread gets its name within a millisecond or so; one that is nameless for long most likely stays so.
+    const int64_t patience = std::clamp((now_ns - entry.first_seen_ns) / 4, kRetryNs, kOldNs);
+    const bool wanted = is_new || age >= kOldNs || (entry.name.empty() && age >= patience);
     const auto home = interpreters.find(thread.interpreter);
-    const bool wanted = fresh_thread || age >= kOldNs || (nameless && age >= kRetryNs);
     if (wanted && home != interpreters.end() && !read.contains(thread.interpreter)) {
       read[thread.interpreter] = Read(home->second);
     }
-    kept[key] = fresh_thread ? "" : known->second;
     if (const auto names = read.find(thread.interpreter); names != read.end()) {
       const auto name = names->second.find(thread.pthread_id);
-      if (name != names->second.end()) kept[key] = name->second;
+      if (name != names->second.end()) entry.name = name->second;
     }
   }
   for (const auto& [interpreter, names] : read) read_ns_[interpreter] = now_ns;
@@ -43,7 +46,7 @@ void ThreadNames::Refresh(const Sample& sample, const std::map<int64_t, uint64_t
 const std::string& ThreadNames::Of(const ThreadStack& thread) const {
   static const std::string kNone;
   const auto found = names_.find({thread.interpreter, thread.state_id, thread.pthread_id});
-  return found == names_.end() ? kNone : found->second;
+  return found == names_.end() ? kNone : found->second.name;
 }
 
 // The dict changes while it is read, and freed tables still hold old entries: only what is read twice is believed.

@@ -36,7 +36,12 @@ class ThreadNames {
 
   MemoryReader& memory_;
   const Layout layout_;
-  std::map<Key, std::string> names_;
+  struct Known {
+    std::string name;
+    int64_t first_seen_ns = 0;
+  };
+
+  std::map<Key, Known> names_;
   std::map<int64_t, int64_t> read_ns_;    // when, by interpreter
   std::map<uint64_t, uint64_t> actives_;  // threading._active by interpreter's address
 };

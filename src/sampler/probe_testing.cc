@@ -3,6 +3,7 @@
 //   sampler_probe record PID FILE        keep the memory that two samples needed (recorded_memory_testing.h)
 //   sampler_probe loop PID SECONDS HZ    sample and print collapsed stacks, root first, then "# " lines of figures
 //                                        (HZ 0: as fast as it goes)
+//   sampler_probe bench PID SECONDS HZ   the figures alone, without states
 #include <sys/resource.h>
 #include <time.h>
 
@@ -55,8 +56,10 @@ double CpuSeconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-int Loop(int32_t pid, double seconds, double hz) {
-  auto target = Target::Attach(pid, {});
+int Loop(int32_t pid, double seconds, double hz, bool bench) {
+  TargetOptions options;
+  options.states = !bench;
+  auto target = Target::Attach(pid, options);
   if (!target.ok()) {
     std::fprintf(stderr, "%s\n", target.status().message().c_str());
     return 1;
@@ -70,7 +73,7 @@ int Loop(int32_t pid, double seconds, double hz) {
     if (!(*target)->Read(&snapshot).ok()) break;
     ++samples;
     for (const auto& thread : snapshot.threads) {
-      if (thread.stack.reject == cpython::Reject::kNone) ++stacks[Collapsed(thread)];
+      if (!bench && thread.stack.reject == cpython::Reject::kNone) ++stacks[Collapsed(thread)];
     }
     if (hz > 0) {
       const timespec pause{0, static_cast<long>(1e9 / hz)};
@@ -98,7 +101,9 @@ int main(int argc, char** argv) {
   const std::string_view mode = argc > 1 ? argv[1] : "";
   const auto number = [&](int at) { return std::strtod(argv[at], nullptr); };
   if (mode == "record" && argc == 4) return wf::sampler::Record(static_cast<int32_t>(number(2)), argv[3]);
-  if (mode == "loop" && argc == 5) return wf::sampler::Loop(static_cast<int32_t>(number(2)), number(3), number(4));
-  std::fprintf(stderr, "usage: sampler_probe record PID FILE | loop PID SECONDS HZ\n");
+  if ((mode == "loop" || mode == "bench") && argc == 5) {
+    return wf::sampler::Loop(static_cast<int32_t>(number(2)), number(3), number(4), mode == "bench");
+  }
+  std::fprintf(stderr, "usage: sampler_probe record PID FILE | loop|bench PID SECONDS HZ\n");
   return 2;
 }

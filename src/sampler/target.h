@@ -30,7 +30,8 @@ namespace wf::sampler {
 
 struct TargetOptions {
   cpython::StackReaderOptions stacks;
-  bool names = true;  // learn the threads' names
+  bool names = true;   // learn the threads' names
+  bool states = true;  // ask /proc for the threads' states: 3 us each, most of the cost with many threads
 };
 
 struct ThreadSample {

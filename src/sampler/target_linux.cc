@@ -69,8 +69,8 @@ Status Target::Read(Snapshot* snapshot) {
     if (IsNotBegun(stack, sample_)) continue;
     ThreadSample& thread = snapshot->threads.emplace_back();
     thread.tid = TidOf(stack);
-    thread.state = StateOf(thread.tid);
-    if (thread.state != '?') tids[{stack.interpreter, stack.state_id}] = thread.tid;
+    if (options_.states) thread.state = StateOf(thread.tid);
+    if (thread.state != '?' || !options_.states) tids[{stack.interpreter, stack.state_id}] = thread.tid;
     thread.active = thread.state == 'R';
     thread.name = names_.Of(stack);
     thread.stack = std::move(stack);
