@@ -21,7 +21,11 @@ from cli_support import WF, environment, wf
 from target_pythons import python_of, running
 
 some_versions = pytest.mark.parametrize("version", ["3.8", "3.11", "3.13"])
-SPIN = "import os, sys, threading, time\ndef spin(s):\n  e = time.perf_counter() + s\n  while time.perf_counter() < e: pass\n"
+SPIN = """import os, sys, threading, time
+def spin(s):
+  e = time.perf_counter() + s
+  while time.perf_counter() < e: pass
+"""
 READY = "print('ready', os.getpid(), flush=True)\n"
 
 
@@ -192,7 +196,8 @@ def test_odd_names_do_not_break_the_lines(tmp_path: Path) -> None:
 
 @some_versions
 def test_exit_status_and_streams_are_the_programs(version: str, tmp_path: Path) -> None:
-    source = "import sys, time\nprint(sys.stdin.read())\nsys.stderr.write('of the program\\n')\ntime.sleep(0.3)\nsys.exit(7)\n"
+    source = "import sys, time\nprint(sys.stdin.read())\nsys.stderr.write('of the program\\n')\n"
+    source += "time.sleep(0.3)\nsys.exit(7)\n"
     command = [*python_of(version), "-c", source]
     plain = subprocess.run(command, input="a\nb", capture_output=True, text=True)
     done = subprocess.run(
@@ -315,7 +320,8 @@ def test_ctrl_c_reaches_the_program_and_its_end_is_recorded(tmp_path: Path) -> N
     raw, ready = tmp_path / "raw.txt", tmp_path / "ready"
     source = SPIN + (
         "def clean_up(): spin(0.7); sys.exit(5)\n"
-        f"try:\n  open({str(ready)!r}, 'w').write(f'{{os.isatty(0)}}\\n')\n  spin(1000)\nexcept KeyboardInterrupt: clean_up()\n"
+        f"try:\n  open({str(ready)!r}, 'w').write(f'{{os.isatty(0)}}\\n')\n  spin(1000)\n"
+        "except KeyboardInterrupt: clean_up()\n"
     )
     pid, terminal = pty.fork()
     if pid == 0:
