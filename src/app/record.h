@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/record_session.h"
@@ -17,10 +18,14 @@ struct RecordRequest {
   int32_t pid = 0;                   // 0: `command` is launched
   std::vector<std::string> command;  // program and arguments
   RecordOptions options;
-  std::string format;  // a name of profile::ExportFormats()
+  std::string format;  // a name of profile::ExportFormats(), or kStoreFormat
   std::string output;  // empty: name of the program and time, with the format's suffix; "-": standard output
+  std::string store;   // kStoreFormat: the store's folder; empty: the usual one
   profile::ExportOptions shown;
 };
+
+// Not a file: a run in the store, to be exported as often as wanted. Idle time is always in, and left out by export.
+inline constexpr std::string_view kStoreFormat = "store";
 
 // Exit codes of what launches a program, as env(1) and timeout(1) have them; the program's own otherwise.
 enum LaunchExit : int { kOwnFailure = 125, kCannotExecute = 126, kNoSuchProgram = 127 };

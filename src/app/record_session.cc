@@ -25,8 +25,8 @@ constexpr int64_t kSliceNs = 100 * kMs;
 
 }  // namespace
 
-RecordSession::RecordSession(int32_t pid, const RecordOptions& options, std::function<bool()> stopped)
-    : root_(pid), options_(options), stopped_(std::move(stopped)) {
+RecordSession::RecordSession(int32_t pid, const RecordOptions& options, std::function<bool()> stopped, RecordSink* sink)
+    : root_(pid), options_(options), stopped_(std::move(stopped)), sink_(sink) {
   Follow(pid);
 }
 
@@ -35,7 +35,7 @@ void RecordSession::Follow(int32_t pid) {
 }
 
 Status RecordSession::Attach() {
-  const Status status = watched_.at(root_).watch.Attach();
+  Status status = watched_.at(root_).watch.Attach();
   if (status.ok() || !options_.subprocesses) return status;
   for (const int32_t pid : sampler::Descendants(root_)) {
     Follow(pid);
@@ -107,6 +107,7 @@ void RecordSession::Begin(int32_t pid, int64_t time_ns) {
   meta.start_wall_ns = base::WallNs();
   meta.start_ns = time_ns;
   meta.command = sampler::CommandLine(pid);
+  if (sink_ != nullptr) sink_->Begin(meta);
   recorder_.emplace(std::move(meta));
   next_piece_ns_ = time_ns + kPieceNs;
 }
@@ -114,7 +115,7 @@ void RecordSession::Begin(int32_t pid, int64_t time_ns) {
 uint32_t RecordSession::AddProcess(int32_t pid) {
   const base::ProcessId self = base::ProcessId::Self();
   profile::Process process;
-  process.id = static_cast<uint32_t>(processes_.size()) + 1;
+  process.id = static_cast<uint32_t>(processes_.size()) + (sink_ == nullptr ? 1 : 2);
   process.host = self.host;
   process.boot_id = self.boot_id;
   process.pid = pid;
@@ -122,6 +123,7 @@ uint32_t RecordSession::AddProcess(int32_t pid) {
   process.anchor_monotonic_ns = base::MonotonicNs();
   process.anchor_wall_ns = base::WallNs();
   process.name = sampler::CommandLine(pid);
+  if (sink_ != nullptr) sink_->PutProcess(process);
   processes_.push_back(std::move(process));
   return processes_.back().id;
 }
@@ -161,6 +163,11 @@ void RecordSession::TakePiece(int64_t time_ns) {
   profile::StackDelta piece = recorder_->Take(time_ns);
   std::erase_if(piece.samples, [&](const profile::StackSample& sample) { return !IsKept(sample); });
   for (const profile::StackSample& sample : piece.samples) kept_ += sample.count;
+  piece.meta.samples = kept_;
+  if (sink_ != nullptr) {
+    sink_->PutStacks(std::move(piece));
+    return;
+  }
   // Cannot fail: the numbers are those of our own recorder.
   (void)assembler_.Add(piece);
 }
@@ -172,6 +179,7 @@ profile::StackProfile RecordSession::Finish() {
   TakePiece(now_ns);
   profile::StackProfile profile = assembler_.Finish();
   profile.processes = processes_;
+  profile.meta = recorder_->meta();
   profile.meta.samples = kept_;
   return profile;
 }

@@ -34,16 +34,27 @@ struct RecordOptions {
   bool gil = false;    // only time with the GIL
 };
 
+// Where pieces go while a recording is made. Without one they are kept, for Finish.
+class RecordSink {
+ public:
+  virtual ~RecordSink() = default;
+  // First of all, when the first Python is seen.
+  virtual void Begin(const profile::StackMeta& meta) = 0;
+  virtual void PutProcess(const profile::Process& process) = 0;
+  virtual void PutStacks(profile::StackDelta stacks) = 0;
+};
+
 class RecordSession {
  public:
-  RecordSession(int32_t pid, const RecordOptions& options, std::function<bool()> stopped);
+  // `sink`, null or of whom its first process is number 2, must outlive it.
+  RecordSession(int32_t pid, const RecordOptions& options, std::function<bool()> stopped, RecordSink* sink = nullptr);
 
   // Whether there is anything to read now; else why not.
   Status Attach();
   void Run();
   // False when no Python was seen.
   bool saw_python() const { return recorder_.has_value(); }
-  // Once, last. REQUIRES: saw_python().
+  // Once, last; with a sink only the meta is filled. REQUIRES: saw_python().
   profile::StackProfile Finish();
 
  private:
@@ -67,6 +78,7 @@ class RecordSession {
   const int32_t root_;
   const RecordOptions options_;
   const std::function<bool()> stopped_;
+  RecordSink* const sink_;
   std::map<int32_t, Watched> watched_;
   std::optional<profile::StackRecorder> recorder_;  // from the first snapshot on
   profile::StackAssembler assembler_;

@@ -26,7 +26,7 @@ size_t OwnWords(const CLI::App& command, std::span<const char* const> words) {
   size_t count = 0;
   while (count < words.size()) {
     const std::string_view word = words[count];
-    if (word == "--" || !word.starts_with("-") || word == "-") break;
+    if (word == "--" || !word.starts_with('-') || word == "-") break;
     count += WantsNext(command, word) ? 2 : 1;
   }
   return std::min(count, words.size());

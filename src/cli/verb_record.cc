@@ -51,12 +51,14 @@ Status Complete(Given& given, const std::vector<std::string>& program) {
   if (request.options.gil && request.options.idle) {
     return Invalid("--gil and --idle: a thread that holds the GIL does not wait; give one of them");
   }
+  if (request.format == app::kStoreFormat) request.options.idle = !request.options.gil;
   request.shown.line_numbers = !given.no_line_numbers;
   request.shown.processes = request.options.subprocesses;
   return {};
 }
 
 Result<int> Act(const std::shared_ptr<Given>& given, const Context& context) {
+  given->request.store = context.store;
   WF_RETURN_IF_ERROR(Complete(*given, context.program_words));
   Result<int> code = app::Record(given->request, &Say);
   if (code.ok() || given->request.pid != 0 || code.status().code() == Code::kInvalidArgument) return code;
@@ -79,17 +81,19 @@ Action DeclareRecord(Options options, Context& context) {
   auto given = std::make_shared<Given>();
   app::RecordRequest& request = given->request;
   request.format = "flamegraph";
-  std::vector<std::string> formats;
+  std::vector<std::string> formats = {std::string(app::kStoreFormat)};
   for (const profile::ExportFormat& format : profile::ExportFormats()) formats.emplace_back(format.name);
   options.Text("--pid,-p", &given->pid, "PID", "the process to record; else a program and its arguments follow");
   options.Text("--output,-o", &request.output, "FILE", "where to (name of the program, time and a suffix)");
-  options.Choice("--format,-f", &request.format, "FORMAT", "what to write (flamegraph)", formats);
+  options.Choice("--format,-f", &request.format, "FORMAT", "what to write; store: a run for wf export (flamegraph)",
+                 formats);
   options.Text("--duration,-d", &given->duration, "DURATION", "how long: 30, 0.5, 500ms, 1m (until the end)");
   options.Text("--rate,-r", &given->rate, "RATE", "rounds of readings per second: 100, 0.5, 1kHz (100)");
   options.Flag("--subprocesses,-s", &request.options.subprocesses, "the Python processes below it too");
   options.Flag("--idle,-i", &request.options.idle, "the time in which threads wait, too");
   options.Flag("--gil,-g", &request.options.gil, "only the time with the interpreter's lock");
   AddShownOptions(options, given.get());
+  AddStore(options, context);
   options.Flag("--nonblocking", &given->nonblocking, "accepted as py-spy has it; we never pause the process");
   return [given, &context]() -> Result<int> { return Act(given, context); };
 }

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_support import WF, environment, wf
+from cli_support import WF, environment, ok, wf
 from target_pythons import python_of, running
 
 some_versions = pytest.mark.parametrize("version", ["3.8", "3.11", "3.13"])
@@ -191,6 +191,34 @@ def test_odd_names_do_not_break_the_lines(tmp_path: Path) -> None:
     assert with_name(lines_of(raw), "odd") > 0
 
 
+def test_a_recording_in_the_store_is_exported_as_often_as_wanted(tmp_path: Path) -> None:
+    store, raw = tmp_path / "store", tmp_path / "raw.txt"
+    source = SPIN + "threading.Thread(target=time.sleep, args=(1,), name='sleeper').start()\nspin(1)\nsys.exit(7)\n"
+    done = wf("record", "-f", "store", "--store", store, sys.executable, "-c", source)
+    assert done.returncode == 7 and "idle time included" in done.stderr
+    [run] = json.loads(ok("runs", "--store", store, "--json"))["runs"]
+    assert (run["kind"], run["state"]) == ("recording", "success")
+    ok("export", run["id"], "--store", store, "-f", "raw", "-t", "--processes", "-o", raw)
+    assert with_name(lines_of(raw), "spin") > 0
+    assert any("(sleeper)" in stack and stack.startswith("process ") for stack in lines_of(raw))
+    ok("export", run["id"], "--store", store, "-f", "raw", "-t", "--no-idle", "-o", raw)
+    assert with_name(lines_of(raw), "spin") > 0
+    assert sum(count for stack, count in lines_of(raw).items() if "(sleeper)" in stack) <= 5
+
+
+def test_a_recorder_that_is_killed_leaves_what_it_had_in_the_store(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    with running(python_of("3.11"), SPIN + READY + "spin(1000)\n") as program:
+        with recorder("-p", program.pid, "-f", "store", "--store", store) as process:
+            time.sleep(3)
+            process.kill()
+            process.wait()
+        assert program.process.poll() is None
+    [run] = json.loads(ok("runs", "--store", store, "--json"))["runs"]
+    assert run["state"] == "lost"
+    assert "spin (" in ok("export", "last", "--store", store, "-f", "raw", "-o", "-")
+
+
 # --- the program does not notice -----------------------------------------------------------------------------------
 
 
@@ -356,6 +384,7 @@ def test_ctrl_c_reaches_the_program_and_its_end_is_recorded(tmp_path: Path) -> N
         ["-f", "nonsense"],
         ["--bogus"],
         ["-o", "-"],
+        ["-f", "store", "-o", "x"],
         ["-p", "1"],
     ],
 )
