@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/version.h"
+#include "cli/program_words.h"
 
 namespace wf::cli {
 namespace {
@@ -103,6 +104,20 @@ std::map<const CLI::App*, Action> Declare(CLI::App& root, Context& context) {
   return actions;
 }
 
+// Parses the words of `wf`; what belongs to a program that the verb launches is put into the context instead.
+void Parse(CLI::App& root, Context& context, std::span<const char* const> words) {
+  std::vector<std::string> own(words.begin() + 1, words.end());
+  for (const Verb& verb : Verbs()) {
+    if (own.empty() || !verb.launches || own[0] != verb.name) continue;
+    const std::span<const char* const> behind = words.subspan(2);
+    const size_t count = OwnWords(*root.get_subcommand(own[0]), behind);
+    context.program_words = ProgramWords(behind.subspan(count));
+    own.resize(1 + count);
+  }
+  std::reverse(own.begin(), own.end());  // as the library wants them
+  root.parse(std::move(own));
+}
+
 }  // namespace
 
 int ExitCodeOf(const Status& status) {
@@ -134,7 +149,7 @@ int Main(int argc, const char* const* argv) {
   const std::map<const CLI::App*, Action> actions = Declare(root, context);
   if (argc <= 1) return Print(root.help()) ? kWrongUsage : kSetUpBroken;
   try {
-    root.parse(argc, argv);
+    Parse(root, context, {argv, static_cast<size_t>(argc)});
   } catch (const CLI::ParseError& error) {
     return Translate(error, context, argc, argv);
   }

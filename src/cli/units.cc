@@ -20,6 +20,12 @@ constexpr std::array kTimes = {
     Unit{"min", 60e9}, Unit{"h", 3600e9}, Unit{"d", 86400e9}, Unit{"w", 7 * 86400e9},
 };
 
+constexpr std::array kRates = {
+    Unit{"", 1}, Unit{"Hz", 1}, Unit{"hz", 1}, Unit{"kHz", 1e3}, Unit{"KHz", 1e3}, Unit{"khz", 1e3}, Unit{"MHz", 1e6},
+};
+constexpr double kLeastRate = 1.0 / 3600;
+constexpr double kMostRate = 1e6;
+
 constexpr double kKi = 1024;
 constexpr std::array kSizes = {
     Unit{"", 1},
@@ -93,6 +99,29 @@ Result<int64_t> ParseDuration(std::string_view text) {
   } while (!rest.empty());
   if (!Fits(total)) return BadDuration(text);
   return static_cast<int64_t>(std::llround(total));
+}
+
+Result<double> ParseRate(std::string_view text) {
+  std::string_view rest = text;
+  const std::optional<double> number = TakeNumber(&rest);
+  const std::optional<double> factor = Factor(kRates, rest);
+  const double rate = number && factor ? *number * *factor : 0;
+  if (rate < kLeastRate || rate > kMostRate) {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("'{}' is no rate; write it as 100, 0.5 or 1kHz, at most 1000kHz", text));
+  }
+  return rate;
+}
+
+Result<int32_t> ParsePid(std::string_view text) {
+  const bool hex = text.starts_with("0x") || text.starts_with("0X");
+  const std::string_view digits = hex ? text.substr(2) : text;
+  int32_t pid = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), pid, hex ? 16 : 10);
+  if (error != std::errc() || end != digits.data() + digits.size() || pid <= 0) {
+    return Status(Code::kInvalidArgument, fmt::format("--pid: '{}' is no process id (such as 1234 or 0x4d2)", text));
+  }
+  return pid;
 }
 
 Result<int64_t> ParseSize(std::string_view text) {

@@ -15,6 +15,13 @@ namespace wf::cli {
 // Errors: kInvalidArgument, naming the text and the units.
 Result<int64_t> ParseDuration(std::string_view text);
 
+// Rounds per second of "100", "0.5", "250Hz", "1kHz"; from one an hour to a million a second.
+// Errors: kInvalidArgument.
+Result<double> ParseRate(std::string_view text);
+
+// A process id, decimal or hexadecimal with 0x as py-spy takes it. Errors: kInvalidArgument, naming --pid.
+Result<int32_t> ParsePid(std::string_view text);
+
 // Bytes of "2GiB", "500M", "1.5G", "4096": K, M, G, T count by 1024 (as KiB does), kB, MB, GB, TB by 1000.
 // Errors: kInvalidArgument.
 Result<int64_t> ParseSize(std::string_view text);

@@ -48,5 +48,22 @@ TEST(ParseKeyValueTest, TheValueMayHoldEqualsSigns) {
   EXPECT_FALSE(ParseKeyValue("--param", "x").ok());
 }
 
+TEST(Rate, NumbersAndUnits) {
+  EXPECT_EQ(*ParseRate("100"), 100);
+  EXPECT_EQ(*ParseRate("0.5"), 0.5);
+  EXPECT_EQ(*ParseRate("250Hz"), 250);
+  EXPECT_EQ(*ParseRate("2.5kHz"), 2500);
+  EXPECT_EQ(*ParseRate("1MHz"), 1e6);
+  for (const char* text : {"", "0", "-5", "1e9", "2MHz", "1m", "Hz", "10 Hz", "inf", "nan", "0.0001"}) {
+    EXPECT_FALSE(ParseRate(text).ok()) << text;
+  }
+}
+
+TEST(Pid, DecimalOrHexadecimal) {
+  EXPECT_EQ(*ParsePid("1234"), 1234);
+  EXPECT_EQ(*ParsePid("0x4d2"), 1234);
+  for (const char* text : {"", "0", "-1", "0x", "12x", "99999999999"}) EXPECT_FALSE(ParsePid(text).ok()) << text;
+}
+
 }  // namespace
 }  // namespace wf::cli

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cli/options.h"
 #include "report/style.h"
@@ -21,11 +22,12 @@ enum Exit : int { kDone = 0, kAnswerIsNo = 1, kWrongUsage = 2, kSetUpBroken = 3 
 
 // What all verbs share while they run. Lives as long as the command.
 struct Context {
-  std::string program;             // argv[0]
-  bool json = false;               // --json was given
-  std::string store;               // --store, empty when not given
-  std::string language;            // --lang, empty when not given
-  const CLI::App* root = nullptr;  // all verbs with their options
+  std::string program;                     // argv[0]
+  bool json = false;                       // --json was given
+  std::string store;                       // --store, empty when not given
+  std::string language;                    // --lang, empty when not given
+  std::vector<std::string> program_words;  // of a verb that launches: the program and its arguments
+  const CLI::App* root = nullptr;          // all verbs with their options
 };
 
 using Action = std::function<Result<int>()>;
@@ -35,6 +37,7 @@ struct Verb {
   std::string_view summary;   // one line of `wf --help`
   std::string_view examples;  // shown under the options of `wf VERB --help`
   Action (*declare)(Options options, Context& context);
+  bool launches = false;  // what follows its options is a program with arguments: Context::program_words
 };
 
 // All verbs in the order of `wf --help`.
@@ -60,6 +63,7 @@ Action DeclareDump(Options options, Context& context);
 Action DeclareExport(Options options, Context& context);
 Action DeclareGraph(Options options, Context& context);
 Action DeclareLogs(Options options, Context& context);
+Action DeclareRecord(Options options, Context& context);
 Action DeclareReport(Options options, Context& context);
 Action DeclareRun(Options options, Context& context);
 Action DeclareRuns(Options options, Context& context);

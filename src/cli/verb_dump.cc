@@ -1,28 +1,12 @@
 #include <fmt/format.h>
 
-#include <charconv>
 #include <memory>
 
 #include "app/dump.h"
+#include "cli/units.h"
 #include "cli/verb.h"
 
 namespace wf::cli {
-namespace {
-
-// Decimal, or hexadecimal with 0x as py-spy takes it.
-Result<int32_t> ParsePid(std::string_view text) {
-  const bool hex = text.starts_with("0x") || text.starts_with("0X");
-  const std::string_view digits = hex ? text.substr(2) : text;
-  int32_t pid = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), pid, hex ? 16 : 10);
-  if (error != std::errc() || end != digits.data() + digits.size() || pid <= 0) {
-    return Status(Code::kInvalidArgument, fmt::format("--pid: '{}' is no process id (such as 1234 or 0x4d2)", text));
-  }
-  return pid;
-}
-
-}  // namespace
-
 Action DeclareDump(Options options, Context& context) {
   struct Given {
     std::string pid;

@@ -45,6 +45,11 @@ constexpr std::array kVerbs = {
          "  wf dump -p 1234 --subprocesses --full-filenames\n"
          "  wf dump -p 1234 --json | jq '.threads[] | select(.owns_gil)'\n",
          &DeclareDump},
+    Verb{"record", "sample a running Python process or a program, without a change to it",
+         "  wf record -p 1234 -d 30s -o flame.svg\n"
+         "  wf record -o flame.svg -- python train.py --epochs 5\n"
+         "  wf record -f speedscope -r 1kHz -t -i -- python -m pytest\n",
+         &DeclareRecord, true},
     Verb{"export", "the recorded stacks of a run as flame graph, speedscope, pprof and more",
          "  wf export last -o flame.svg\n"
          "  wf export last -f speedscope -t -o run.speedscope.json\n"

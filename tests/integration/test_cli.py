@@ -24,6 +24,7 @@ VERBS = [
     "logs",
     "graph",
     "dump",
+    "record",
     "export",
     "serve",
     "doctor",

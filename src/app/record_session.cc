@@ -1,0 +1,187 @@
+#include "app/record_session.h"
+
+#include <algorithm>
+#include <ctime>
+#include <iterator>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/process_id.h"
+#include "sampler/pacer.h"
+#include "sampler/proc_files.h"
+
+namespace wf::app {
+namespace {
+
+using sampler::ProcessWatch;
+
+constexpr int64_t kMs = 1'000'000;
+// Between two looks for new processes, and while there is no Python yet: that may be one of them.
+constexpr int64_t kSearchNs = 100 * kMs;
+constexpr int64_t kFirstSearchNs = 25 * kMs;
+constexpr int64_t kPieceNs = 500 * kMs;
+// A longer sleep is cut into slices, in which a signal and the end of the process are noticed.
+constexpr int64_t kSliceNs = 100 * kMs;
+
+}  // namespace
+
+RecordSession::RecordSession(int32_t pid, const RecordOptions& options, std::function<bool()> stopped, RecordSink* sink)
+    : root_(pid), options_(options), stopped_(std::move(stopped)), sink_(sink) {
+  Follow(pid);
+}
+
+void RecordSession::Follow(int32_t pid) {
+  if (!watched_.contains(pid)) watched_.try_emplace(pid, Watched{ProcessWatch(pid), {}});
+}
+
+Status RecordSession::Attach() {
+  Status status = watched_.at(root_).watch.Attach();
+  if (status.ok() || !options_.subprocesses) return status;
+  for (const int32_t pid : sampler::Descendants(root_)) {
+    Follow(pid);
+    if (watched_.at(pid).watch.Attach().ok()) return {};
+  }
+  return status;
+}
+
+void RecordSession::Run() {
+  if (!WaitForPython()) return;
+  const int64_t start_ns = recorder_->meta().start_ns;
+  sampler::Pacer pacer(start_ns, options_.rate_hz);
+  pacer.Next(start_ns);  // the first round is made
+  while (!watched_.empty() && !stopped_()) {
+    const bool last = options_.duration_ns && pacer.deadline_ns() - start_ns >= *options_.duration_ns;
+    if (!SleepUntil(last ? start_ns + *options_.duration_ns : pacer.deadline_ns()) || last) return;
+    Round();
+    recorder_->CountMissed(pacer.Next(base::MonotonicNs()));
+  }
+}
+
+// The time until there is an interpreter is not part of the recording.
+bool RecordSession::WaitForPython() {
+  int64_t pause_ns = kMs;
+  while (!stopped_()) {
+    Round();
+    if (recorder_) return true;
+    if (watched_.empty() || !SleepUntil(base::MonotonicNs() + pause_ns)) return false;
+    pause_ns = std::min(pause_ns + pause_ns / 8, kSliceNs / 2);
+  }
+  return false;
+}
+
+void RecordSession::Round() {
+  FindProcesses();
+  for (auto at = watched_.begin(); at != watched_.end();) {
+    at = IsFollowed(at->first) && Look(at->second) ? std::next(at) : watched_.erase(at);
+  }
+  if (recorder_) {
+    recorder_->CountRound();
+    TakePiece(base::MonotonicNs());
+  }
+}
+
+// Without subprocesses, only the first Python is.
+bool RecordSession::IsFollowed(int32_t pid) const {
+  return options_.subprocesses || !recorder_ || processes_.front().pid == pid;
+}
+
+// False when the process ended.
+bool RecordSession::Look(Watched& watched) {
+  const int64_t now_ns = base::MonotonicNs();
+  const ProcessWatch::Look found = watched.watch.Read(now_ns, &snapshot_);
+  if (found != ProcessWatch::Look::kSeen) {
+    if (watched.recorder) watched.recorder->End(now_ns);
+    return found != ProcessWatch::Look::kEnded;
+  }
+  if (!recorder_) Begin(watched.watch.pid(), now_ns);
+  if (!watched.recorder) watched.recorder.emplace(*recorder_, AddProcess(watched.watch.pid()));
+  watched.recorder->Record(snapshot_, now_ns);
+  return true;
+}
+
+void RecordSession::Begin(int32_t pid, int64_t time_ns) {
+  profile::StackMeta meta;
+  meta.mode = options_.gil ? profile::SampleMode::kGil : profile::SampleMode::kWall;
+  meta.rate_hz = options_.rate_hz;
+  meta.idle_included = options_.idle;
+  meta.start_wall_ns = base::WallNs();
+  meta.start_ns = time_ns;
+  meta.command = sampler::CommandLine(pid);
+  if (sink_ != nullptr) sink_->Begin(meta);
+  recorder_.emplace(std::move(meta));
+  next_piece_ns_ = time_ns + kPieceNs;
+}
+
+uint32_t RecordSession::AddProcess(int32_t pid) {
+  const base::ProcessId self = base::ProcessId::Self();
+  profile::Process process;
+  process.id = static_cast<uint32_t>(processes_.size()) + (sink_ == nullptr ? 1 : 2);
+  process.host = self.host;
+  process.boot_id = self.boot_id;
+  process.pid = pid;
+  process.start_ticks = base::StartTicksOf(pid).value_or(0);
+  process.anchor_monotonic_ns = base::MonotonicNs();
+  process.anchor_wall_ns = base::WallNs();
+  process.name = sampler::CommandLine(pid);
+  if (sink_ != nullptr) sink_->PutProcess(process);
+  processes_.push_back(std::move(process));
+  return processes_.back().id;
+}
+
+void RecordSession::FindProcesses() {
+  const bool looks_below = options_.below && !recorder_;
+  const int64_t now_ns = base::MonotonicNs();
+  if ((!options_.subprocesses && !looks_below) || now_ns < next_search_ns_) return;
+  next_search_ns_ = now_ns + (recorder_ ? kSearchNs : kFirstSearchNs);
+  for (const int32_t pid : sampler::Descendants(root_)) Follow(pid);
+}
+
+// False when there is nothing more to wait for.
+bool RecordSession::SleepUntil(int64_t time_ns) {
+  for (int64_t now_ns = base::MonotonicNs(); now_ns < time_ns; now_ns = base::MonotonicNs()) {
+    const int64_t until_ns = std::min(time_ns, now_ns + kSliceNs);
+    const timespec until = {until_ns / 1'000'000'000, until_ns % 1'000'000'000};
+    ::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr);
+    if (stopped_()) return false;
+    const bool is_last_slice = until_ns == time_ns;
+    if (!is_last_slice &&
+        std::all_of(watched_.begin(), watched_.end(), [](const auto& each) { return each.second.watch.HasEnded(); })) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool RecordSession::IsKept(const profile::StackSample& sample) const {
+  if (options_.gil) return (sample.state & profile::kHoldsGil) != 0;
+  return options_.idle || (sample.state & profile::kIdle) == 0;
+}
+
+void RecordSession::TakePiece(int64_t time_ns) {
+  if (time_ns < next_piece_ns_) return;
+  next_piece_ns_ = time_ns + kPieceNs;
+  profile::StackDelta piece = recorder_->Take(time_ns);
+  std::erase_if(piece.samples, [&](const profile::StackSample& sample) { return !IsKept(sample); });
+  for (const profile::StackSample& sample : piece.samples) kept_ += sample.count;
+  piece.meta.samples = kept_;
+  if (sink_ != nullptr) {
+    sink_->PutStacks(std::move(piece));
+    return;
+  }
+  // Cannot fail: the numbers are those of our own recorder.
+  (void)assembler_.Add(piece);
+}
+
+profile::StackProfile RecordSession::Finish() {
+  const int64_t now_ns = base::MonotonicNs();
+  recorder_->Finish(now_ns);
+  next_piece_ns_ = 0;
+  TakePiece(now_ns);
+  profile::StackProfile profile = assembler_.Finish();
+  profile.processes = processes_;
+  profile.meta = recorder_->meta();
+  profile.meta.samples = kept_;
+  return profile;
+}
+
+}  // namespace wf::app

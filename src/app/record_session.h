@@ -1,0 +1,94 @@
+// RecordSession: the loop of `wf record`: looks at the processes in time with a clock and gathers what it sees.
+//
+//   RecordSession session(pid, options, stopped);
+//   WF_RETURN_IF_ERROR(session.Attach());   // unless the program was just started
+//   session.Run();                          // until the end of the process, of the duration, or `stopped`
+//   session.Finish()                        // the profile
+//
+// Without subprocesses one process is followed: the one given, or, while that is no Python (a shell, a launcher), the
+// first Python below it.
+//
+// Threading: one thread.
+#ifndef WF_APP_RECORD_SESSION_H_
+#define WF_APP_RECORD_SESSION_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "profile/stack_recorder.h"
+#include "sampler/process_watch.h"
+#include "sampler/snapshot_recorder.h"
+#include "wf/status.h"
+
+namespace wf::app {
+
+struct RecordOptions {
+  double rate_hz = 100;
+  std::optional<int64_t> duration_ns;  // from the first round on
+  bool subprocesses = false;
+  bool below = false;  // while the process is no Python, one below it will do
+  bool idle = false;   // keep readings of waiting threads
+  bool gil = false;    // only time with the GIL
+};
+
+// Where pieces go while a recording is made. Without one they are kept, for Finish.
+class RecordSink {
+ public:
+  virtual ~RecordSink() = default;
+  // First of all, when the first Python is seen.
+  virtual void Begin(const profile::StackMeta& meta) = 0;
+  virtual void PutProcess(const profile::Process& process) = 0;
+  virtual void PutStacks(profile::StackDelta stacks) = 0;
+};
+
+class RecordSession {
+ public:
+  // `sink`, null or of whom its first process is number 2, must outlive it.
+  RecordSession(int32_t pid, const RecordOptions& options, std::function<bool()> stopped, RecordSink* sink = nullptr);
+
+  // Whether there is anything to read now; else why not.
+  Status Attach();
+  void Run();
+  // False when no Python was seen.
+  bool saw_python() const { return recorder_.has_value(); }
+  // Once, last; with a sink only the meta is filled. REQUIRES: saw_python().
+  profile::StackProfile Finish();
+
+ private:
+  struct Watched {
+    sampler::ProcessWatch watch;
+    std::optional<sampler::SnapshotRecorder> recorder;  // from its first snapshot on
+  };
+
+  bool WaitForPython();
+  void Round();
+  bool IsFollowed(int32_t pid) const;
+  bool Look(Watched& watched);
+  void Begin(int32_t pid, int64_t time_ns);
+  void Follow(int32_t pid);
+  void FindProcesses();
+  bool SleepUntil(int64_t time_ns);
+  void TakePiece(int64_t time_ns);
+  uint32_t AddProcess(int32_t pid);
+  bool IsKept(const profile::StackSample& sample) const;
+
+  const int32_t root_;
+  const RecordOptions options_;
+  const std::function<bool()> stopped_;
+  RecordSink* const sink_;
+  std::map<int32_t, Watched> watched_;
+  std::optional<profile::StackRecorder> recorder_;  // from the first snapshot on
+  profile::StackAssembler assembler_;
+  std::vector<profile::Process> processes_;
+  sampler::Snapshot snapshot_;
+  uint64_t kept_ = 0;
+  int64_t next_search_ns_ = 0;
+  int64_t next_piece_ns_ = 0;
+};
+
+}  // namespace wf::app
+
+#endif  // WF_APP_RECORD_SESSION_H_

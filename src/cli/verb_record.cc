@@ -1,0 +1,101 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "app/record.h"
+#include "cli/units.h"
+#include "cli/verb.h"
+
+namespace wf::cli {
+namespace {
+
+struct Given {
+  std::string pid;
+  std::string duration;
+  std::string rate = "100";
+  bool no_line_numbers = false;
+  bool nonblocking = false;
+  app::RecordRequest request;
+};
+
+void Say(const std::string& line) { fmt::print(stderr, "wf: {}\n", line); }
+
+Status Invalid(std::string message) { return Status(Code::kInvalidArgument, std::move(message)); }
+
+Status ReadDuration(const std::string& text, std::optional<int64_t>* into) {
+  if (text.empty() || text == "unlimited") return {};
+  const Result<int64_t> duration = ParseDuration(text);
+  if (!duration.ok()) return duration.status().WithContext("--duration");
+  if (*duration == 0) return Invalid("--duration: must be more than nothing");
+  *into = *duration;
+  return {};
+}
+
+// Fills the request from what was typed.
+Status Complete(Given& given, const std::vector<std::string>& program) {
+  app::RecordRequest& request = given.request;
+  request.command = program;
+  if (given.pid.empty() == program.empty()) {
+    return Invalid(program.empty() ? "record what? --pid PID, or -- PROGRAM ARGUMENTS"
+                                   : "--pid and a program: only one of them can be recorded");
+  }
+  if (!given.pid.empty()) {
+    const Result<int32_t> pid = ParsePid(given.pid);
+    if (!pid.ok()) return pid.status();
+    request.pid = *pid;
+  }
+  const Result<double> rate = ParseRate(given.rate);
+  if (!rate.ok()) return rate.status().WithContext("--rate");
+  request.options.rate_hz = *rate;
+  WF_RETURN_IF_ERROR(ReadDuration(given.duration, &request.options.duration_ns));
+  if (request.options.gil && request.options.idle) {
+    return Invalid("--gil and --idle: a thread that holds the GIL does not wait; give one of them");
+  }
+  if (request.format == app::kStoreFormat) request.options.idle = !request.options.gil;
+  request.shown.line_numbers = !given.no_line_numbers;
+  request.shown.processes = request.options.subprocesses;
+  return {};
+}
+
+Result<int> Act(const std::shared_ptr<Given>& given, const Context& context) {
+  given->request.store = context.store;
+  WF_RETURN_IF_ERROR(Complete(*given, context.program_words));
+  Result<int> code = app::Record(given->request, &Say);
+  if (code.ok() || given->request.pid != 0 || code.status().code() == Code::kInvalidArgument) return code;
+  Say(code.status().message());  // before the program was started: no code that it could have given itself
+  return app::kOwnFailure;
+}
+
+void AddShownOptions(Options options, Given* given) {
+  profile::ExportOptions& shown = given->request.shown;
+  options.Flag("--function,-F", &shown.by_function, "one frame per function instead of per line");
+  options.Flag("--nolineno", &given->no_line_numbers, "no line numbers");
+  options.Flag("--full-filenames", &shown.full_file_names, "whole paths instead of the shortest that are unambiguous");
+  options.Flag("--threads,-t", &shown.threads, "each thread as an outermost frame");
+  options.Flag("--icicle", &shown.icicle, "flame graph with the outermost frame at the top");
+}
+
+}  // namespace
+
+Action DeclareRecord(Options options, Context& context) {
+  auto given = std::make_shared<Given>();
+  app::RecordRequest& request = given->request;
+  request.format = "flamegraph";
+  std::vector<std::string> formats = {std::string(app::kStoreFormat)};
+  for (const profile::ExportFormat& format : profile::ExportFormats()) formats.emplace_back(format.name);
+  options.Text("--pid,-p", &given->pid, "PID", "the process to record; else a program and its arguments follow");
+  options.Text("--output,-o", &request.output, "FILE", "where to (name of the program, time and a suffix)");
+  options.Choice("--format,-f", &request.format, "FORMAT", "what to write; store: a run for wf export (flamegraph)",
+                 formats);
+  options.Text("--duration,-d", &given->duration, "DURATION", "how long: 30, 0.5, 500ms, 1m (until the end)");
+  options.Text("--rate,-r", &given->rate, "RATE", "rounds of readings per second: 100, 0.5, 1kHz (100)");
+  options.Flag("--subprocesses,-s", &request.options.subprocesses, "the Python processes below it too");
+  options.Flag("--idle,-i", &request.options.idle, "the time in which threads wait, too");
+  options.Flag("--gil,-g", &request.options.gil, "only the time with the interpreter's lock");
+  AddShownOptions(options, given.get());
+  AddStore(options, context);
+  options.Flag("--nonblocking", &given->nonblocking, "accepted as py-spy has it; we never pause the process");
+  return [given, &context]() -> Result<int> { return Act(given, context); };
+}
+
+}  // namespace wf::cli

@@ -1,0 +1,59 @@
+// SnapshotRecorder: writes what a Target shows of one process to a StackRecorder: threads by identity, stacks by frame.
+//
+// A stack that could not be read in whole is kept as far as it is known to be true, with a marker where the rest would
+// be: "<torn>" inside of the part that stayed the same, "<unreadable>" or "<truncated>" outside of the innermost
+// frames. One of which nothing is known is not kept; the reading before lasts on. Both are counted by reason.
+//
+// Threading: one thread at a time.
+#ifndef WF_SAMPLER_SNAPSHOT_RECORDER_H_
+#define WF_SAMPLER_SNAPSHOT_RECORDER_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "profile/stack_recorder.h"
+#include "sampler/target.h"
+
+namespace wf::sampler {
+
+class SnapshotRecorder {
+ public:
+  // `recorder` must outlive it. `process`: profile::Process::id.
+  SnapshotRecorder(profile::StackRecorder& recorder, uint32_t process) : recorder_(recorder), process_(process) {}
+
+  // Threads that are not in the snapshot have ended.
+  void Record(const Snapshot& snapshot, int64_t time_ns);
+  // All threads have ended: the process did, or it executes another program.
+  void End(int64_t time_ns);
+
+ private:
+  static constexpr size_t kMostCodes = 1 << 15;
+
+  struct Thread {
+    uint32_t index = 0;
+    uint64_t round = 0;  // in which it was last seen
+  };
+  struct Texts {
+    std::shared_ptr<const cpython::Code> code;  // held, so that its address stays its own
+    uint32_t name = 0, qualified_name = 0, file = 0;
+  };
+
+  void RecordThread(const ThreadSample& sample, int64_t time_ns);
+  uint32_t StackOf(const cpython::ThreadStack& stack);
+  uint32_t FrameOf(const cpython::Frame& frame);
+  uint32_t Marker(std::string_view text);
+
+  profile::StackRecorder& recorder_;
+  const uint32_t process_;
+  uint64_t round_ = 0;
+  std::map<std::pair<int64_t, uint64_t>, Thread> threads_;  // by interpreter and id of the PyThreadState
+  std::unordered_map<const cpython::Code*, Texts> texts_;
+};
+
+}  // namespace wf::sampler
+
+#endif  // WF_SAMPLER_SNAPSHOT_RECORDER_H_
