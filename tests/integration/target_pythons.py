@@ -68,7 +68,7 @@ def state_becomes(pid: int, wanted: str) -> None:
 
 
 @contextlib.contextmanager
-def running(command: list[str], source: str, *arguments: str, asleep: bool = True, **popen: Any) -> Iterator[Program]:
+def running(command: list[str], source: str, *arguments: str, asleep: bool = False, **popen: Any) -> Iterator[Program]:
     """Runs `source`, which must print one line that ends with its own os.getpid() when it is ready.
 
     `asleep`: its main thread goes to sleep after that, which is waited for.

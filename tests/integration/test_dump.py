@@ -49,7 +49,7 @@ def test_lines_and_names_are_those_that_the_program_gives_itself(version: str) -
     source = source.replace("sys.stdout.buffer.write(", "told.append(").replace("sys.stdout.buffer.flush()", "tell()")
     tell = "told = []\ndef tell():\n    print(repr(b''.join(told)), os.getpid())\n"
     source = source.replace("def main():", tell + "def main():")
-    with running(python_of(version), source) as program:
+    with running(python_of(version), source, asleep=True) as program:
         told = eval(program.first.rsplit(" ", 1)[0]).decode()
         seen = ""
         for t in sorted(dump(program.pid)["threads"], key=lambda t: t["thread_name"]):
@@ -69,7 +69,7 @@ def test_a_chain_that_never_existed_is_not_shown(version: str) -> None:
         "def hot_b():\n  for _ in range(50): leaf_b()\n"
         "while True: hot_a(); hot_b()\n"
     )
-    with running(python_of(version), source, asleep=False) as program:
+    with running(python_of(version), source) as program:
         for _ in range(60):
             [frames] = stacks(program.pid).values()
             assert frames[-1] == "<module>"
@@ -91,7 +91,7 @@ def test_deep_recursion_keeps_the_leaf_and_says_that_it_is_cut(version: str) -> 
         "def leaf():\n  print('ready', os.getpid(), flush=True); time.sleep(1000)\n"
         "threading.Thread(target=deep, args=(6000,), name='deep').start()\n"
     )
-    with running(python_of(version), source) as program:
+    with running(python_of(version), source, asleep=True) as program:
         found = thread(program.pid, "deep")
         assert found["truncated"] and found["frames"][0]["name"] == "leaf"
         assert {f["name"] for f in found["frames"][1:]} == {"deep"}
@@ -106,7 +106,7 @@ def test_long_names_and_empty_file_names_keep_their_frames(version: str) -> None
         " os.getpid(), flush=True), time.sleep(1000))}\n"
         "exec(compile('def ' + name + '():\\n  stop()', '', 'exec'), space)\nspace[name]()\n"
     )
-    with running(python_of(version), source) as program:
+    with running(python_of(version), source, asleep=True) as program:
         [found] = dump(program.pid)["threads"]
         assert len(found["frames"]) == int(program.first.split()[0])
         leaf = found["frames"][1]
@@ -124,7 +124,7 @@ def test_code_that_took_the_place_of_other_code_has_its_own_file_and_line(versio
         "  exec(compile(text, 'file%d' % n, 'exec'), space)\n"
         "  space['fn%d' % n]()\n"
     )
-    with running(python_of(version), source, asleep=False) as program:
+    with running(python_of(version), source) as program:
         seen = 0
         for _ in range(40):
             for t in dump(program.pid)["threads"]:
@@ -143,7 +143,7 @@ def test_qualified_names_come_with_3_11(version: str) -> None:
         "import os, time\nclass C:\n  def method(self):\n"
         "    print(os.getpid(), flush=True); time.sleep(100)\nC().method()\n"
     )
-    with running(python_of(version), source) as program:
+    with running(python_of(version), source, asleep=True) as program:
         frame = dump(program.pid)["threads"][0]["frames"][0]
         assert frame["name"] == "method"
         assert frame["qualname"] == (None if version in ("3.8", "3.9", "3.10") else "C.method")
@@ -159,7 +159,7 @@ def test_subinterpreters_are_all_shown(version: str) -> None:
         "threading.Thread(target=inside, daemon=True).start()\ntime.sleep(1)\n"
         "def mainfn():\n  print(os.getpid(), flush=True); time.sleep(1000)\nmainfn()\n"
     )
-    with running(python_of(version), source) as program:
+    with running(python_of(version), source, asleep=True) as program:
         threads = dump(program.pid)["threads"]
         where = {f["name"]: t["interpreter"] for t in threads for f in t["frames"]}
         assert where["mainfn"] == 0
@@ -178,7 +178,7 @@ def test_sleepers_are_idle_and_the_spinner_holds_the_gil(version: str) -> None:
         "for i in range(5): threading.Thread(target=sleeper, name='sleeper').start()\n"
         "threading.Thread(target=spinner, name='spinner').start()\n" + READY + "time.sleep(1000)\n"
     )
-    with running(python_of(version), source) as program:
+    with running(python_of(version), source, asleep=True) as program:
         time.sleep(0.3)
         rounds, gil, asleep = 40, 0, 0
         for _ in range(rounds):
@@ -198,7 +198,7 @@ def test_a_thread_that_hashes_is_active_without_the_gil(version: str) -> None:
         "def hashing():\n  while True: hashlib.sha256(data)\n"
         "threading.Thread(target=hashing, name='hashing').start()\n" + READY + "time.sleep(1000)\n"
     )
-    with running(python_of(version), source) as program:
+    with running(python_of(version), source, asleep=True) as program:
         time.sleep(0.3)
         found = [thread(program.pid, "hashing") for _ in range(20)]
         assert sum(t["active"] for t in found) >= 15
@@ -211,7 +211,7 @@ def test_a_thread_that_hashes_is_active_without_the_gil(version: str) -> None:
 @every_version
 def test_the_target_is_not_stopped_and_a_stopped_one_is_shown(version: str) -> None:
     source = "import os, time\ndef f():\n  print(os.getpid(), flush=True); time.sleep(1000)\nf()"
-    with running(python_of(version), source) as program:
+    with running(python_of(version), source, asleep=True) as program:
         assert stacks(program.pid, "--nonblocking")["MainThread"][0] == "f"
         os.kill(program.pid, signal.SIGSTOP)
         try:
@@ -226,7 +226,7 @@ def test_the_target_is_not_stopped_and_a_stopped_one_is_shown(version: str) -> N
 
 @pytest.mark.skipif(shutil.which("strace") is None, reason="no strace")
 def test_another_tracer_does_not_matter_and_is_named() -> None:
-    with running(python_of("3.11"), READY + "import time\ntime.sleep(1000)") as program:
+    with running(python_of("3.11"), READY + "import time\ntime.sleep(1000)", asleep=True) as program:
         with subprocess.Popen(["strace", "-qq", "-o", "/dev/null", "-p", str(program.pid)]) as tracer:
             try:
                 for _ in range(50):
@@ -251,7 +251,9 @@ def test_a_deleted_and_renamed_executable_is_read(tmp_path: Path) -> None:
     shutil.copy(python.resolve(), copy)
     script = tmp_path / "script.py"
     script.write_text("import os, time\ndef gone():\n  print(os.getpid(), flush=True)\n  time.sleep(1000)\ngone()\n")
-    with running([str(copy)], f"exec(compile(open({str(script)!r}).read(), {str(script)!r}, 'exec'))") as program:
+    with running(
+        [str(copy)], f"exec(compile(open({str(script)!r}).read(), {str(script)!r}, 'exec'))", asleep=True
+    ) as program:
         copy.unlink()
         script.unlink()
         frames = dump(program.pid)["threads"][0]["frames"]
@@ -311,7 +313,7 @@ def test_children_that_are_no_python_are_left_out_with_one_line() -> None:
         "b = subprocess.Popen([sys.executable, '-c', 'import time\\ndef child(): time.sleep(1000)\\nchild()'])\n"
         "time.sleep(1)\nprint(a.pid, b.pid, os.getpid(), flush=True)\ntime.sleep(1000)\n"
     )
-    with running(python_of("3.12"), source) as program:
+    with running(python_of("3.12"), source, asleep=True) as program:
         sleep, child, _ = map(int, program.first.split())
         try:
             done = wf("dump", "-s", "-p", program.pid, "--json")
@@ -334,7 +336,7 @@ def test_children_of_multiprocessing_are_followed(method: str) -> None:
         "  p = multiprocessing.Process(target=time.sleep, args=(1000,)); p.start()\n"
         "  print(p.pid, os.getpid(), flush=True); time.sleep(1000)\n"
     )
-    with running(python_of("3.11"), source) as program:
+    with running(python_of("3.11"), source, asleep=True) as program:
         child = int(program.first.split()[0])
         try:
             names: list[str] = []
@@ -390,7 +392,7 @@ def test_what_is_no_pid_is_wrong_usage(text: str) -> None:
 
 
 def test_a_pid_may_be_hexadecimal() -> None:
-    with running(python_of("3.11"), READY + "import time; time.sleep(1000)") as program:
+    with running(python_of("3.11"), READY + "import time; time.sleep(1000)", asleep=True) as program:
         assert wf("dump", "--pid", hex(program.pid)).returncode == 0
 
 
@@ -422,7 +424,9 @@ def test_an_older_python_is_refused_by_its_version(version: str) -> None:
     python = installed(version)
     if python is None:
         pytest.skip(f"no Python {version} here")
-    with running([python], "import os, sys, time\nprint(os.getpid())\nsys.stdout.flush()\ntime.sleep(1000)") as program:
+    with running(
+        [python], "import os, sys, time\nprint(os.getpid())\nsys.stdout.flush()\ntime.sleep(1000)", asleep=True
+    ) as program:
         text = refusal(program.pid)
         assert "older than 3.8" in text and version in text
 
@@ -435,7 +439,7 @@ def test_a_process_of_another_user(tmp_path: Path) -> None:
         if folder.is_relative_to("/tmp") and folder != Path("/tmp"):
             folder.chmod(0o755)
     nobody = {"user": 65534, "group": 65534, "extra_groups": []}
-    with running(python_of("3.11"), READY + "import time; time.sleep(1000)") as program:
+    with running(python_of("3.11"), READY + "import time; time.sleep(1000)", asleep=True) as program:
         done = subprocess.run([copy, "dump", "-p", str(program.pid)], capture_output=True, text=True, **nobody)
         if done.returncode == 127:
             pytest.skip("wf cannot be run as another user here")
@@ -454,7 +458,7 @@ def test_the_text_is_laid_out_as_py_spy_does(tmp_path: Path) -> None:
     code = "import os, time\ndef stop():\n  print(os.getpid(), flush=True)\n  time.sleep(1000)\n"
     (package / "module.py").write_text(code)
     source = f"import sys, threading; sys.path.insert(0, {str(tmp_path)!r})\nimport pack.sub.module as m\nm.stop()"
-    with running([sys.executable], source) as program:
+    with running([sys.executable], source, asleep=True) as program:
         lines = wf("dump", "-p", program.pid).stdout.splitlines()
         assert lines[0].startswith(f"Process {program.pid}: {sys.executable}")
         assert lines[1].startswith(f"Python v{sys.version.split()[0]} (")

@@ -83,7 +83,7 @@ while True:
 
 def sampled(version: str, source: str) -> Iterator[tuple[str, list[tuple[str, str]], int]]:
     """Thread name, frames as (name, file) root first, and count; fails when too many samples were given up."""
-    with running(python_of(version), source, asleep=False) as program:
+    with running(python_of(version), source) as program:
         done = subprocess.run([PROBE, "loop", str(program.pid), "1", "0"], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
