@@ -66,6 +66,8 @@ Result<LaunchedProgram> LaunchedProgram::Start(const std::vector<std::string>& c
     Become(argv.data(), write_end.get());
   }
   if (pid > 0) signals.PassOnTo(pid);
+  // From here on nobody who stopped to read what we say may cost the program its exit code.
+  if (pid > 0) ::signal(SIGPIPE, SIG_IGN);
   ::sigprocmask(SIG_SETMASK, &before, nullptr);
   if (pid < 0) return CannotStart(command[0], error);
   write_end.Reset(-1);

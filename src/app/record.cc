@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "app/export.h"
@@ -67,7 +68,8 @@ class FileOutput final : public Output {
     Status status = WriteTo(file_, profile);
     if (!status.ok() && status.code() == Code::kIo) {
       // A full disk must not cost what was sampled.
-      const std::string elsewhere = (fs::temp_directory_path() / fs::path(path_).filename()).string();
+      std::error_code no_folder;
+      const std::string elsewhere = (fs::temp_directory_path(no_folder) / fs::path(path_).filename()).string();
       Result<base::AtomicFile> other = base::AtomicFile::Create(elsewhere);
       if (other.ok() && WriteTo(*other, profile).ok()) {
         say(status.message() + "; it is in " + elsewhere);

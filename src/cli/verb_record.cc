@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <memory>
 
 #include "app/record.h"
@@ -18,7 +19,11 @@ struct Given {
   app::RecordRequest request;
 };
 
-void Say(const std::string& line) { fmt::print(stderr, "wf: {}\n", line); }
+// Not fmt::print, which throws when standard error is closed: a program may be running.
+void Say(const std::string& line) {
+  const std::string text = fmt::format("wf: {}\n", line);
+  (void)std::fwrite(text.data(), 1, text.size(), stderr);
+}
 
 Status Invalid(std::string message) { return Status(Code::kInvalidArgument, std::move(message)); }
 

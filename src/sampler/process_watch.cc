@@ -29,8 +29,8 @@ Status ProcessWatch::Attach() {
 
 ProcessWatch::Look ProcessWatch::Read(int64_t time_ns, Snapshot* snapshot) {
   if (target_ == nullptr) {
-    if (HasEnded()) return Look::kEnded;
     if (time_ns < next_try_ns_) return Look::kNoPython;
+    if (HasEnded()) return Look::kEnded;
     if (!Attach().ok()) {
       pause_ns_ = std::clamp(pause_ns_ + pause_ns_ / 4, kFirstPauseNs, kLongestPauseNs);
       next_try_ns_ = time_ns + pause_ns_;

@@ -24,7 +24,7 @@ class ProcessWatch {
 
   // Now, whenever it was last tried. The errors of Target::Attach.
   Status Attach();
-  // REQUIRES: the time does not go back.
+  // The end of a process that was no Python may be told a tenth of a second late. REQUIRES: the time does not go back.
   Look Read(int64_t time_ns, Snapshot* snapshot);
   // Also true when its number belongs to another process by now.
   bool HasEnded() const;

@@ -131,6 +131,17 @@ def test_chains_that_never_existed_are_not_written(version: str, tmp_path: Path)
     assert with_name(lines, "leaf_a") > 0 and with_name(lines, "leaf_b") > 0
 
 
+@pytest.mark.parametrize(
+    "form", ["flamegraph", "raw", "speedscope", "chrometrace", "pprof", "gecko", "pstats", "heatmap"]
+)
+def test_a_process_that_only_waits_gives_an_empty_file_and_no_error(form: str, tmp_path: Path) -> None:
+    with running(python_of("3.11"), SPIN + READY + "time.sleep(1000)\n") as program:
+        time.sleep(0.3)
+        done = wf("record", "-p", program.pid, "-d", "0.3", "-f", form, "-o", tmp_path / "x")
+    assert done.returncode == 0 and "0 samples" in done.stderr and "-i includes it" in done.stderr
+    assert (tmp_path / "x").exists()
+
+
 def test_gil_and_threads(tmp_path: Path) -> None:
     source = SPIN + (
         "threading.Thread(target=spin, args=(1000,), name='spin-thread', daemon=True).start()\n"
@@ -234,6 +245,17 @@ def test_exit_status_and_streams_are_the_programs(version: str, tmp_path: Path) 
     assert (done.returncode, done.stdout) == (7, plain.stdout)
     first, closing = done.stderr.splitlines()
     assert first == "of the program" and closing.startswith("wf: ")
+
+
+def test_nobody_who_reads_our_lines_costs_the_program_its_exit_code(tmp_path: Path) -> None:
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    command = [str(WF), "record", "-o", str(tmp_path / "x.svg"), sys.executable, "-c", SPIN + "spin(0.3); sys.exit(7)"]
+    try:
+        assert subprocess.run(command, stderr=write_end, env=environment()).returncode == 7
+    finally:
+        os.close(write_end)
+    assert (tmp_path / "x.svg").exists()
 
 
 def test_a_signal_that_ends_the_program_is_128_and_its_number(tmp_path: Path) -> None:
