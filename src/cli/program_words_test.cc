@@ -18,7 +18,7 @@ class ProgramWordsTest : public ::testing::Test {
     const size_t own = OwnWords(command_, words);
     std::string text;
     for (size_t i = 0; i < own; ++i) text += std::string(words[i]) + " ";
-    text += "|";
+    text += '|';
     for (const std::string& word : ProgramWords(std::span(words).subspan(own))) text += " " + word;
     return text;
   }
