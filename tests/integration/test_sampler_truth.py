@@ -60,7 +60,7 @@ import itertools
 for i in itertools.count():
     n = i % 997
     space = {}
-    exec(compile("def fn%d():\\n  for _ in range(400): pass\\n" % n, "file%d" % n, "exec"), space)
+    exec(compile("def fn%d():\\n  for _ in range(4000): pass\\n" % n, "file%d" % n, "exec"), space)
     space["fn%d" % n]()
 """
 )
@@ -125,7 +125,7 @@ def test_code_that_comes_and_goes(version: str) -> None:
             if match:
                 seen += count
                 assert file == f"file{match[1]}"
-    assert seen > 20
+    assert seen > 5
 
 
 @every_version
