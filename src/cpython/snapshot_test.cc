@@ -111,6 +111,47 @@ TEST_P(SnapshotTest, DeepStacksKeepTheLeafMostFramesAndSaySo) {
   EXPECT_EQ(truncated, 1);
 }
 
+// Memory in which one stretch cannot be read.
+struct WithHole final : MemoryReader {
+  WithHole(MemoryReader& reader, uint64_t begin, uint64_t end) : from(reader), hole_begin(begin), hole_end(end) {}
+  void Read(std::span<Segment> segments) override {
+    from.Read(segments);
+    for (Segment& s : segments) s.ok = s.ok && (s.address >= hole_end || s.address + s.bytes <= hole_begin);
+  }
+  MemoryReader& from;
+  uint64_t hole_begin;
+  uint64_t hole_end;
+};
+
+uint64_t Pointer(MemoryReader& memory, uint64_t address) {
+  uint64_t value = 0;
+  Segment segment{address, &value, sizeof(value)};
+  memory.Read({&segment, 1});
+  return segment.ok ? value : 0;
+}
+
+TEST_P(SnapshotTest, WithoutTheGilNoStackIsTakenForUnchanged) {
+  const auto found = FindRuntime(memory_, memory_.modules);
+  ASSERT_EQ(found.outcome, FindOutcome::kFound);
+  const Runtime& runtime = found.runtime;
+  uint64_t gil = runtime.address + runtime.layout.runtime.gil;
+  if (runtime.layout.runtime.gil == kAbsent) {
+    const uint64_t interpreter = Pointer(memory_, runtime.address + runtime.layout.runtime.interpreters_head);
+    gil = Pointer(memory_, interpreter + runtime.layout.interpreter.gil);
+  }
+  ASSERT_NE(gil, 0u);
+  const auto unchanged_in_second_sample = [&](MemoryReader& memory) {
+    StackReader reader(memory, runtime, {});
+    Sample sample;
+    reader.Read(&sample);
+    reader.Read(&sample);
+    return std::count_if(sample.threads.begin(), sample.threads.end(), [](const auto& t) { return t.unchanged; });
+  };
+  WithHole hidden(memory_, gil + runtime.layout.gil.switch_number, gil + runtime.layout.gil.switch_number + 8);
+  EXPECT_GT(unchanged_in_second_sample(memory_), 0);
+  EXPECT_EQ(unchanged_in_second_sample(hidden), 0);
+}
+
 void ReadAll(RecordedMemory& memory) {
   const auto found = FindRuntime(memory, memory.modules);
   if (found.outcome != FindOutcome::kFound) return;

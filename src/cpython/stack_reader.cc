@@ -72,9 +72,11 @@ void StackReader::ReuseOrWalk() {
 StackReader::GilState StackReader::ReadGil(uint64_t address, Mirror& mirror) {
   const auto& at = runtime_.layout.gil;
   GilState state;
-  state.holder = mirror.Get<uint64_t>(memory_, address + at.last_holder).value_or(0);
-  state.switches = mirror.Get<uint64_t>(memory_, address + at.switch_number).value_or(0);
-  state.locked = mirror.Get<int32_t>(memory_, address + at.locked).value_or(0) == 1;
+  const auto holder = mirror.Get<uint64_t>(memory_, address + at.last_holder);
+  const auto switches = mirror.Get<uint64_t>(memory_, address + at.switch_number);
+  const auto locked = mirror.Get<int32_t>(memory_, address + at.locked);
+  if (!holder || !switches || !locked) return state;
+  state = {true, *holder, *switches, *locked == 1};
   return state;
 }
 

@@ -80,11 +80,14 @@ class StackReader {
   static constexpr size_t kMostThreads = 1 << 14;
 
   struct GilState {
+    bool is_known = false;  // what cannot be read is never taken for unchanged
     uint64_t holder = 0;
     uint64_t switches = 0;
     bool locked = false;
     // Between two equal states no thread but the holder has run.
-    bool IsSameHold(const GilState& other) const { return holder == other.holder && switches == other.switches; }
+    bool IsSameHold(const GilState& other) const {
+      return is_known && other.is_known && holder == other.holder && switches == other.switches;
+    }
   };
   // Whose stack it is. The memory of a PyThreadState is used again for the next thread.
   struct Identity {
