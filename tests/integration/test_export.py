@@ -1,4 +1,4 @@
-"""`wf export` on a store with one recording, which a C++ test makes."""
+"""`wf export` on a store with one recording, which a program of our C++ tests makes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cli_support import WF, document, environment, ok, wf
 from export_parsers import PARSERS
 
 ROOT = Path(__file__).resolve().parents[2]
-WRITER = Path(os.environ.get("WF_STORE_TEST") or ROOT / "build/release/src/store/store_test")
+WRITER = Path(os.environ.get("WF_STACKS_FIXTURE") or ROOT / "build/release/src/store/stacks_fixture")
 ON_CPU, IDLE, GIL = 1, 2, 4
 
 SOURCE = """\
@@ -41,9 +41,7 @@ def make_store(folder: Path, lines: list[str]) -> Path:
         pytest.skip(f"{WRITER} is not built (tools/test_cpp release)")
     store, text = folder / ".wf", folder / "stacks.txt"
     text.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    env = {**os.environ, "WF_STACKS_STORE": str(store), "WF_STACKS_TEXT": str(text)}
-    command = [str(WRITER), "--gtest_filter=StacksFixture.StoreForOtherTests"]
-    subprocess.run(command, env=env, check=True, capture_output=True)
+    subprocess.run([WRITER, store, text], check=True, capture_output=True)
     return store
 
 

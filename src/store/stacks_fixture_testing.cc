@@ -1,7 +1,9 @@
-// Makes the store that tests/integration/test_export.py reads; it has the writer, and Python has not.
-#include <gtest/gtest.h>
+// usage: stacks_fixture STORE TEXT
+// Makes the store that tests/integration/test_export.py reads, with one recording: each line of TEXT is a round of 10
+// ms with the tid, the name of the thread, the state and the stack, with tabs between them.
+#include <fmt/format.h>
 
-#include <cstdlib>
+#include <cstdio>
 #include <fstream>
 #include <map>
 #include <string>
@@ -43,12 +45,7 @@ uint32_t StackOfText(profile::StackTable& table, const std::string& text) {
   return stack;
 }
 
-// Not a test: makes a store with one recording for tests in Python, at $WF_STACKS_STORE out of the lines of
-// $WF_STACKS_TEXT, each a round of 10 ms: tid, name of the thread, state, stack, with tabs between them.
-TEST(StacksFixture, StoreForOtherTests) {
-  const char* folder = std::getenv("WF_STACKS_STORE");
-  const char* text = std::getenv("WF_STACKS_TEXT");
-  if (folder == nullptr || text == nullptr) GTEST_SKIP() << "only with WF_STACKS_STORE and WF_STACKS_TEXT";
+Status MakeStore(const std::string& folder, const std::string& text) {
   const auto store = OpenStore(folder);
   profile::Run run = MakeRun("prog.py");
   run.kind = profile::RunKind::kRecording;
@@ -83,8 +80,18 @@ TEST(StacksFixture, StoreForOtherTests) {
   run.state = base::RunState::kSuccess;
   run.end_ns = end_ns;
   writer->PutRun(run);
-  ASSERT_TRUE(IsOk(writer->Close()));
+  return writer->Close();
 }
 
 }  // namespace
 }  // namespace wf::store
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    fmt::print(stderr, "usage: {} STORE TEXT\n", argv[0]);
+    return 2;
+  }
+  const wf::Status made = wf::store::MakeStore(argv[1], argv[2]);
+  if (!made.ok()) fmt::print(stderr, "{}\n", made.message());
+  return made.ok() ? 0 : 1;
+}
