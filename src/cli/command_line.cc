@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "base/say.h"
 #include "base/version.h"
 #include "cli/program_words.h"
 
@@ -56,7 +57,7 @@ void Complain(const Context& context, std::string_view code, const std::string& 
     const nlohmann::json document = {{"version", 1}, {"error", {{"code", code}, {"message", message}}}};
     Print(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   }
-  fmt::print(stderr, "wf: {}\n", message);
+  base::Say(message);
 }
 
 // The first argument that is no option, when it names no verb.
@@ -130,7 +131,7 @@ bool Print(std::string_view text) {
     const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) {
-      if (errno != EPIPE) fmt::print(stderr, "wf: cannot write to standard output: {}\n", std::strerror(errno));
+      if (errno != EPIPE) base::Say(fmt::format("cannot write to standard output: {}", std::strerror(errno)));
       return false;
     }
     text.remove_prefix(static_cast<size_t>(written));

@@ -1,8 +1,7 @@
-#include <fmt/format.h>
-
 #include <memory>
 
 #include "app/dump.h"
+#include "base/say.h"
 #include "cli/units.h"
 #include "cli/verb.h"
 
@@ -25,7 +24,7 @@ Action DeclareDump(Options options, Context& context) {
     given->request.pid = *pid;
     const Result<report::Dump> dump = app::DumpStacks(given->request);
     if (!dump.ok()) return dump.status();
-    for (const std::string& reason : dump->skipped) fmt::print(stderr, "wf: left out: {}\n", reason);
+    for (const std::string& reason : dump->skipped) base::Say("left out: " + reason);
     return PrintAs(
         context, [&](const report::Style& style) { return report::DumpText(*dump, style); },
         [&] { return report::DumpJson(*dump); });

@@ -1,9 +1,7 @@
-#include <fmt/format.h>
-
-#include <cstdio>
 #include <memory>
 
 #include "app/record.h"
+#include "base/say.h"
 #include "cli/units.h"
 #include "cli/verb.h"
 
@@ -18,12 +16,6 @@ struct Given {
   bool nonblocking = false;
   app::RecordRequest request;
 };
-
-// Not fmt::print, which throws when standard error is closed: a program may be running.
-void Say(const std::string& line) {
-  const std::string text = fmt::format("wf: {}\n", line);
-  (void)std::fwrite(text.data(), 1, text.size(), stderr);
-}
 
 Status Invalid(std::string message) { return Status(Code::kInvalidArgument, std::move(message)); }
 
@@ -65,9 +57,9 @@ Status Complete(Given& given, const std::vector<std::string>& program) {
 Result<int> Act(const std::shared_ptr<Given>& given, const Context& context) {
   given->request.store = context.store;
   WF_RETURN_IF_ERROR(Complete(*given, context.program_words));
-  Result<int> code = app::Record(given->request, &Say);
+  Result<int> code = app::Record(given->request, &base::Say);
   if (code.ok() || given->request.pid != 0 || code.status().code() == Code::kInvalidArgument) return code;
-  Say(code.status().message());  // before the program was started: no code that it could have given itself
+  base::Say(code.status().message());  // before the program was started: no code that it could have given itself
   return app::kOwnFailure;
 }
 

@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 
+#include "base/say.h"
 #include "metrics/names.h"
 
 namespace wf::metrics {
 namespace {
-
-void WarnOnStderr(std::string_view sentence) { fmt::print(stderr, "wf: {}\n", sentence); }
 
 FamilySpec SpecOf(Type type, std::string_view name, std::string_view help, std::vector<std::string> label_names) {
   return FamilySpec{type, std::string(name), std::string(help), std::move(label_names)};
@@ -30,7 +28,7 @@ Status Clash(const FamilySpec& spec, std::string_view owner) {
 
 Registry::Registry(RegistryOptions options) : task_cap_(&core_, options.most_task_pairs) {
   core_.most_series_per_family = options.most_series_per_family;
-  core_.warn = options.warn ? std::move(options.warn) : WarnOnStderr;
+  core_.warn = options.warn ? std::move(options.warn) : base::Say;
   ForkGuard::Watch(this);
 }
 

@@ -432,3 +432,9 @@ def test_a_python_without_the_package_is_3_and_says_how_to_get_it(tmp_path: Path
     done = wf("run", PIPELINE, "--python", bare, PYTHONPATH="")
     assert done.returncode == 3, done.stderr
     assert "cannot import workflow" in done.stderr
+
+
+def test_a_closed_standard_error_changes_no_exit_code(tmp_path: Path) -> None:
+    for arguments, code in ((["nonsense"], 2), (["runs", "--store", str(tmp_path / "none")], 3)):
+        done = subprocess.run(["sh", "-c", 'exec "$@" 2>&-', "sh", WF, *arguments], env=environment())
+        assert done.returncode == code, arguments
