@@ -5,8 +5,8 @@
 #include <iterator>
 #include <utility>
 
+#include "app/process_row.h"
 #include "base/clock.h"
-#include "base/process_id.h"
 #include "sampler/pacer.h"
 #include "sampler/proc_files.h"
 
@@ -113,16 +113,8 @@ void RecordSession::Begin(int32_t pid, int64_t time_ns) {
 }
 
 uint32_t RecordSession::AddProcess(int32_t pid) {
-  const base::ProcessId self = base::ProcessId::Self();
-  profile::Process process;
-  process.id = static_cast<uint32_t>(processes_.size()) + (sink_ == nullptr ? 1 : 2);
-  process.host = self.host;
-  process.boot_id = self.boot_id;
-  process.pid = pid;
-  process.start_ticks = base::StartTicksOf(pid).value_or(0);
-  process.anchor_monotonic_ns = base::MonotonicNs();
-  process.anchor_wall_ns = base::WallNs();
-  process.name = sampler::CommandLine(pid);
+  const uint32_t id = static_cast<uint32_t>(processes_.size()) + (sink_ == nullptr ? 1 : 2);
+  profile::Process process = ProcessRow(id, pid, sampler::CommandLine(pid));
   if (sink_ != nullptr) sink_->PutProcess(process);
   processes_.push_back(std::move(process));
   return processes_.back().id;

@@ -1,31 +1,13 @@
 #include "app/record_store.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <utility>
 
-#include "base/clock.h"
-#include "base/process_id.h"
+#include "app/process_row.h"
 
 namespace wf::app {
-namespace {
-
-profile::Process Ourselves() {
-  const base::ProcessId self = base::ProcessId::Self();
-  profile::Process process;
-  process.id = 1;
-  process.host = self.host;
-  process.boot_id = self.boot_id;
-  process.pid = self.pid;
-  process.start_ticks = self.start_ticks;
-  process.anchor_monotonic_ns = base::MonotonicNs();
-  process.anchor_wall_ns = base::WallNs();
-  process.name = "recorder";
-  return process;
-}
-
-}  // namespace
-
 Result<RecordStore> RecordStore::Open(const std::string& folder, const std::string& name,
                                       const std::vector<std::string>& command) {
   auto store = store::Store::Open(store::Locate(folder), store::Access::kReadWrite);
@@ -41,7 +23,7 @@ void RecordStore::Begin(const profile::StackMeta& meta) {
   run_.kind = profile::RunKind::kRecording;
   run_.start_wall_ns = meta.start_wall_ns;
   run_.start_ns = meta.start_ns;
-  auto writer = store_->BeginRun(run_, Ourselves());
+  auto writer = store_->BeginRun(run_, ProcessRow(1, getpid(), "recorder"));
   status_ = writer.status();
   if (writer.ok()) writer_ = std::move(*writer);
 }

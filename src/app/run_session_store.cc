@@ -2,36 +2,19 @@
 #include <unistd.h>
 
 #include "app/gpu_watch.h"
+#include "app/process_row.h"
 #include "app/run_session.h"
 #include "app/worker_watch.h"
 #include "base/clock.h"
 #include "base/redact.h"
-#include "probe/machine.h"
 #include "probe/readings.h"
 
 namespace wf::app {
-namespace {
-
-profile::Process OwnProcess(const probe::Machine& machine) {
-  profile::Process process;
-  process.id = 1;
-  process.host = machine.host;
-  process.pid = getpid();
-  process.start_ticks = probe::StartTicks(process.pid);
-  process.boot_id = machine.boot_id;
-  process.anchor_monotonic_ns = base::MonotonicNs();
-  process.anchor_wall_ns = base::WallNs();
-  process.name = "owner";
-  return process;
-}
-
-}  // namespace
-
 Status RunSession::OpenStore() {
   const auto folder = store::Locate(options_.store_folder);
   auto store = store::Store::Open(folder, store::Access::kReadWrite);
   if (!store.ok()) return store.status();
-  auto writer = (*store)->BeginRun(run_, OwnProcess(probe::ReadMachine()));
+  auto writer = (*store)->BeginRun(run_, ProcessRow(1, getpid(), "owner"));
   if (!writer.ok()) return writer.status();
   store_folder_ = folder.string();
   writer_ = std::move(*writer);
@@ -100,10 +83,7 @@ void RunSession::AddLog(profile::LogLine line) {
 }
 
 uint32_t RunSession::AddProcess(int32_t pid, const std::string& name) {
-  profile::Process process = OwnProcess(probe::ReadMachine());
-  process.pid = pid;
-  process.start_ticks = probe::StartTicks(pid);
-  process.name = name;
+  profile::Process process = ProcessRow(0, pid, name);
   WatchPid(pid);
   WatchWorker(pid);
   const std::lock_guard lock(mutex_);

@@ -1,6 +1,7 @@
 #include "base/process_id.h"
 
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +14,17 @@ TEST(ProcessId, ThisProcessIsAlive) {
   EXPECT_GT(self.start_ticks, 0);
   EXPECT_FALSE(self.boot_id.empty());
   EXPECT_EQ(LivenessOf(self), Liveness::kAlive);
+}
+
+TEST(ProcessId, TheStartSurvivesBlanksAndBracketsInTheProgramsName) {
+  const int64_t before = ProcessId::Self().start_ticks;
+  char name[16] = {};
+  ASSERT_EQ(prctl(PR_GET_NAME, name), 0);
+  ASSERT_EQ(prctl(PR_SET_NAME, "a) b) R 1 2"), 0);
+  EXPECT_EQ(StartTicksOf(getpid()), before);
+  ASSERT_EQ(prctl(PR_SET_NAME, name), 0);
+  EXPECT_EQ(StartTicksOf(-1), std::nullopt);
+  EXPECT_EQ(StartTicksOf(INT32_MAX), std::nullopt);
 }
 
 TEST(ProcessId, SamePidWithAnotherStartTimeIsDead) {

@@ -24,9 +24,6 @@ struct Machine {
 // `root` is "" for the live system. Affinity and host name are always the live ones.
 Machine ReadMachine(const std::string& root = "");
 
-// Field 22 of /proc/<pid>/stat: with the pid unique per boot. 0 when there is no such process.
-int64_t StartTicks(int32_t pid, const std::string& root = "");
-
 }  // namespace wf::probe
 
 #endif  // WF_PROBE_MACHINE_H_

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <string_view>
 #include <vector>
 
 #include "probe/cgroup.h"
@@ -47,17 +46,6 @@ Machine ReadMachine(const std::string& root) {
   if (uname(&name) == 0) machine.host = name.nodename;
   machine.boot_id = ReadText(root + "/proc/sys/kernel/random/boot_id").value_or("");
   return machine;
-}
-
-int64_t StartTicks(int32_t pid, const std::string& root) {
-  const auto stat = ReadText(root + "/proc/" + std::to_string(pid) + "/stat");
-  if (!stat) return 0;
-  // "pid (name) state …": the name may hold anything, also blanks and brackets. Field 3 follows the last bracket.
-  const size_t bracket = stat->rfind(')');
-  if (bracket == std::string::npos || bracket + 2 > stat->size()) return 0;
-  const auto fields = Split(std::string_view(*stat).substr(bracket + 2), ' ');
-  constexpr size_t kStartTime = 22 - 3;
-  return fields.size() > kStartTime ? ParseNumber(fields[kStartTime], 0) : 0;
 }
 
 }  // namespace wf::probe

@@ -111,13 +111,5 @@ TEST(CgroupTest, NonsenseIsNoLimit) {
   EXPECT_FALSE(limits.memory_limit_bytes.has_value());
 }
 
-TEST(StartTicksTest, SurvivesBracketsInTheProgramsName) {
-  RecordedTree tree;
-  tree.File("/proc/7/stat", "7 (a) b) R 1 2 3 0 -1 4194304 101 0 0 0 0 0 0 0 20 0 1 0 150143 3133440 414\n");
-  EXPECT_EQ(StartTicks(7, tree.root()), 150143);
-  EXPECT_EQ(StartTicks(8, tree.root()), 0);
-  EXPECT_GT(StartTicks(getpid()), 0);
-}
-
 }  // namespace
 }  // namespace wf::probe
