@@ -55,7 +55,9 @@ Result<report::DumpProcess> DumpOne(int32_t pid) {
   auto target = sampler::Target::Attach(pid, options);
   if (!target.ok()) return target.status();
   sampler::Snapshot snapshot;
-  WF_RETURN_IF_ERROR((*target)->Read(&snapshot));
+  for (int attempt = 0; attempt < kPatience && !snapshot.complete; ++attempt) {
+    WF_RETURN_IF_ERROR((*target)->Read(&snapshot));
+  }
   report::DumpProcess process;
   process.pid = pid;
   process.command_line = sampler::CommandLine(pid);

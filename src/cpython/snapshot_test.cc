@@ -44,6 +44,7 @@ TEST_P(SnapshotTest, GivesTheStacksThatTheProgramPrintedOfItself) {
   for (int i = 0; i < 2; ++i) {  // the second from what the first one learnt
     reader.Read(&sample);
     ASSERT_TRUE(sample.alive);
+    EXPECT_TRUE(sample.complete);
     names.Refresh(sample, reader.interpreters(), 0);
     EXPECT_EQ(WithoutMain(Describe(sample, names)), Text(Fixture("3_" + std::to_string(GetParam()) + ".stacks")));
     for (const ThreadStack& thread : sample.threads) {

@@ -37,6 +37,7 @@ void StackReader::FetchPlanned() {
 void StackReader::Read(Sample* sample) {
   ++samples_;
   sample->alive = false;
+  sample->complete = true;
   sample->threads.clear();
   gils_.clear();
   interpreters_.clear();
@@ -102,10 +103,14 @@ bool StackReader::ListThreads(Sample* sample) {
   auto interpreter = heads_.Get<uint64_t>(memory_, runtime_.address + at.runtime.interpreters_head);
   if (!interpreter || *interpreter == 0) return false;
   for (size_t i = 0; i < kMostInterpreters && *interpreter != 0; ++i) {
-    if (!IsPlausiblePointer(*interpreter) || !ListThreadsOf(*interpreter, sample)) return i > 0;
+    if (!IsPlausiblePointer(*interpreter) || !ListThreadsOf(*interpreter, sample)) {
+      sample->complete = false;
+      return i > 0;
+    }
     interpreter = heads_.Get<uint64_t>(memory_, *interpreter + at.interpreter.next);
     if (!interpreter) break;
   }
+  if (!interpreter || *interpreter != 0) sample->complete = false;
   return true;
 }
 
@@ -136,6 +141,7 @@ bool StackReader::ListThreadsOf(uint64_t interpreter, Sample* sample) {
     slot.identity = ReadIdentity(*thread, slot.head);
     thread = slot.head.Get<uint64_t>(memory_, *thread + at.thread.next);
   }
+  if (!thread || *thread != 0) sample->complete = false;
   return true;
 }
 

@@ -59,7 +59,8 @@ struct ThreadStack {
 };
 
 struct Sample {
-  bool alive = false;  // false: the interpreter could not be read (it ended, or executes another program by now)
+  bool alive = false;     // false: the interpreter could not be read (it ended, or executes another program by now)
+  bool complete = false;  // false: the list of threads changed while it was followed; threads may be missing
   std::vector<ThreadStack> threads;
 };
 

@@ -17,6 +17,10 @@ uint8_t StateOf(const ThreadSample& sample) {
 void SnapshotRecorder::Record(const Snapshot& snapshot, int64_t time_ns) {
   ++round_;
   for (const ThreadSample& sample : snapshot.threads) RecordThread(sample, time_ns);
+  if (!snapshot.complete) {
+    recorder_.CountRejected("list of threads cut short");
+    return;
+  }
   std::erase_if(threads_, [&](const auto& entry) {
     const bool gone = entry.second.round != round_;
     if (gone) recorder_.EndThread(entry.second.index, time_ns);

@@ -25,7 +25,7 @@ class SnapshotRecorder {
   // `recorder` must outlive it. `process`: profile::Process::id.
   SnapshotRecorder(profile::StackRecorder& recorder, uint32_t process) : recorder_(recorder), process_(process) {}
 
-  // Threads that are not in the snapshot have ended.
+  // Threads that are not in a complete snapshot have ended. One that is not complete is counted among the rejected.
   void Record(const Snapshot& snapshot, int64_t time_ns);
   // All threads have ended: the process did, or it executes another program.
   void End(int64_t time_ns);

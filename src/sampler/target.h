@@ -43,6 +43,7 @@ struct ThreadSample {
 };
 
 struct Snapshot {
+  bool complete = false;              // false: the list of threads changed meanwhile, some may be missing
   std::vector<ThreadSample> threads;  // the main thread first, then as they started
 };
 
@@ -63,12 +64,16 @@ class Target {
   const ProcessMemory& memory() const { return memory_; }
 
  private:
+  // Descriptors are few (1,024 for a process, by default), and one process may watch many.
+  static constexpr size_t kMostOpenFiles = 256;
+
   Target(int32_t pid, cpython::Runtime runtime, const TargetOptions& options);
 
   char StateOf(int32_t tid);
   int32_t TidOf(const cpython::ThreadStack& stack);
   int32_t InnerTidOf(const cpython::ThreadStack& stack);
   void LearnTasks();
+  void ForgetEndedThreads(const Snapshot& snapshot);
 
   const int32_t pid_;
   const TargetOptions options_;
@@ -77,7 +82,7 @@ class Target {
   cpython::StackReader stacks_;
   cpython::ThreadNames names_;
   cpython::Sample sample_;
-  std::map<int32_t, base::Fd> stat_files_;                // by tid
+  std::map<int32_t, base::Fd> stat_files_;                // by tid, of the first kMostOpenFiles
   std::map<int32_t, int32_t> outer_tids_;                 // by tid in the target's own PID namespace
   std::map<std::pair<int64_t, uint64_t>, int32_t> tids_;  // by interpreter and id of the PyThreadState
 };

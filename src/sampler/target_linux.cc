@@ -63,6 +63,7 @@ Status Target::Read(Snapshot* snapshot) {
                                            " has no interpreter any more where it was found: it ends, or runs another "
                                            "program by now"};
   }
+  snapshot->complete = sample_.complete;
   if (options_.names) names_.Refresh(sample_, stacks_.interpreters(), base::MonotonicNs());
   std::map<std::pair<int64_t, uint64_t>, int32_t> tids;
   for (cpython::ThreadStack& stack : sample_.threads) {
@@ -76,15 +77,20 @@ Status Target::Read(Snapshot* snapshot) {
     thread.stack = std::move(stack);
   }
   tids_ = std::move(tids);
-  std::erase_if(stat_files_, [&](const auto& file) {
-    return std::none_of(snapshot->threads.begin(), snapshot->threads.end(),
-                        [&](const ThreadSample& thread) { return thread.tid == file.first; });
-  });
+  ForgetEndedThreads(*snapshot);
   std::stable_sort(snapshot->threads.begin(), snapshot->threads.end(), [&](const auto& a, const auto& b) {
     return std::tuple(a.tid != pid_, a.stack.interpreter, a.stack.state_id) <
            std::tuple(b.tid != pid_, b.stack.interpreter, b.stack.state_id);
   });
   return {};
+}
+
+void Target::ForgetEndedThreads(const Snapshot& snapshot) {
+  if (stat_files_.size() <= snapshot.threads.size()) return;  // few of them can have ended: not worth the search
+  std::erase_if(stat_files_, [&](const auto& file) {
+    return std::none_of(snapshot.threads.begin(), snapshot.threads.end(),
+                        [&](const ThreadSample& thread) { return thread.tid == file.first; });
+  });
 }
 
 // Before 3.11 no kernel id is stored, only the address of glibc's struct pthread, which holds it: at 720 in every glibc
@@ -112,11 +118,20 @@ int32_t Target::TidOf(const cpython::ThreadStack& stack) {
 // One pread on a descriptor that stays open: a third of the cost of opening the file each time.
 char Target::StateOf(int32_t tid) {
   if (tid <= 0) return '?';
-  base::Fd& file = stat_files_[tid];
-  if (!file.valid()) {
+  auto kept = stat_files_.find(tid);
+  base::Fd opened;
+  if (kept == stat_files_.end()) {
     const std::string path = "/proc/" + std::to_string(pid_) + "/task/" + std::to_string(tid) + "/stat";
-    file.Reset(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    opened.Reset(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!opened.valid() && errno == EMFILE && !stat_files_.empty()) {
+      stat_files_.clear();
+      opened.Reset(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    }
+    if (opened.valid() && stat_files_.size() < kMostOpenFiles) {
+      kept = stat_files_.emplace(tid, std::move(opened)).first;
+    }
   }
+  const base::Fd& file = kept == stat_files_.end() ? opened : kept->second;
   char text[512];
   const ssize_t got = file.valid() ? pread(file.get(), text, sizeof(text), 0) : -1;
   if (got <= 0) {

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_support import WF, wf
+from cli_support import WF, environment, wf
 from target_pythons import ROOT, every_version, installed, python_of, running, state_becomes
 
 PROGRAM = ROOT / "tests" / "fixtures" / "cpython" / "program.py"
@@ -189,6 +189,22 @@ def test_sleepers_are_idle_and_the_spinner_holds_the_gil(version: str) -> None:
             assert not any(t["owns_gil"] for t in threads if t["thread_name"] != "spinner")
         assert asleep == 5 * rounds
         assert gil >= rounds - 2  # it may be caught while it hands the GIL to nobody
+
+
+def test_more_threads_than_descriptors_are_all_told(tmp_path: Path) -> None:
+    source = (
+        "import os, threading, time\n"
+        "for _ in range(300): threading.Thread(target=time.sleep, args=(1000,)).start()\n"
+        + READY
+        + "time.sleep(1000)\n"
+    )
+    with running(python_of("3.11"), source, asleep=True) as program:
+        command = ["sh", "-c", 'ulimit -n 40; exec "$@"', "sh", WF, "dump", "--json", "-p", str(program.pid)]
+        done = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stderr
+        threads = json.loads(done.stdout)["threads"]
+        assert len({t["os_thread_id"] for t in threads} - {None}) == 301
+        assert not any(t["active"] for t in threads)
 
 
 @every_version
