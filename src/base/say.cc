@@ -1,17 +1,20 @@
 #include "base/say.h"
 
-#include <cstdio>
-#include <exception>
-#include <string>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <array>
 
 namespace wf::base {
+namespace {
 
-void Say(std::string_view sentence) noexcept try {
-  std::string line = "wf: ";
-  line += sentence;
-  line += '\n';
-  (void)std::fwrite(line.data(), 1, line.size(), stderr);
-} catch (const std::exception&) {  // no memory left for the line
+iovec Part(std::string_view text) { return {const_cast<char*>(text.data()), text.size()}; }
+
+}  // namespace
+
+void Say(std::string_view sentence) noexcept {
+  const std::array<iovec, 3> line = {Part("wf: "), Part(sentence), Part("\n")};
+  (void)!::writev(STDERR_FILENO, line.data(), line.size());
 }
 
 }  // namespace wf::base

@@ -85,7 +85,7 @@ std::optional<Version> FindVersion(MemoryReader& memory, const Module& module, c
 }
 
 // The one check that catches a wrong table: the first thread must name the interpreter that holds it.
-FindOutcome CheckLayout(MemoryReader& memory, const Runtime& runtime) {
+FindOutcome CheckLayoutOnce(MemoryReader& memory, const Runtime& runtime) {
   const Layout& at = runtime.layout;
   const auto interpreter = memory.Get<uint64_t>(runtime.address + at.runtime.interpreters_head);
   if (!interpreter || *interpreter == 0) return FindOutcome::kNotInitialised;
@@ -95,6 +95,16 @@ FindOutcome CheckLayout(MemoryReader& memory, const Runtime& runtime) {
   if (!thread || !IsPlausiblePointer(*thread)) return FindOutcome::kUnknownLayout;
   const auto back = memory.Get<uint64_t>(*thread + at.thread.interpreter);
   return back == *interpreter ? FindOutcome::kFound : FindOutcome::kUnknownLayout;
+}
+
+// The first thread is the newest one, which may end between two reads: only what stays wrong is a wrong table.
+FindOutcome CheckLayout(MemoryReader& memory, const Runtime& runtime) {
+  constexpr int kAttempts = 50;
+  FindOutcome outcome = FindOutcome::kUnknownLayout;
+  for (int i = 0; i < kAttempts && outcome == FindOutcome::kUnknownLayout; ++i) {
+    outcome = CheckLayoutOnce(memory, runtime);
+  }
+  return outcome;
 }
 
 FoundRuntime Examine(MemoryReader& memory, const Module& module, uint64_t address, ElfImage& image) {

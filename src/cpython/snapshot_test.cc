@@ -131,6 +131,28 @@ uint64_t Pointer(MemoryReader& memory, uint64_t address) {
   return segment.ok ? value : 0;
 }
 
+TEST_P(SnapshotTest, AThreadThatEndsWhileTheLayoutIsCheckedIsNoWrongLayout) {
+  const auto found = FindRuntime(memory_, memory_.modules);
+  ASSERT_EQ(found.outcome, FindOutcome::kFound);
+  const Layout& at = found.runtime.layout;
+  const uint64_t interpreter = Pointer(memory_, found.runtime.address + at.runtime.interpreters_head);
+  const uint64_t back = Pointer(memory_, interpreter + at.interpreter.threads_head) + at.thread.interpreter;
+  struct Flickering final : MemoryReader {
+    Flickering(MemoryReader& reader, uint64_t where) : from(reader), address(where) {}
+    void Read(std::span<Segment> segments) override {
+      from.Read(segments);
+      for (const Segment& s : segments) {
+        if (s.ok && s.address == address && s.bytes == 8 && left > 0 && left-- > 0) std::memset(s.into, 0, 8);
+      }
+    }
+    MemoryReader& from;
+    uint64_t address;
+    int left = 3;
+  } flickering(memory_, back);
+  EXPECT_EQ(FindRuntime(flickering, memory_.modules).outcome, FindOutcome::kFound);
+  EXPECT_EQ(flickering.left, 0);
+}
+
 TEST_P(SnapshotTest, WithoutTheGilNoStackIsTakenForUnchanged) {
   const auto found = FindRuntime(memory_, memory_.modules);
   ASSERT_EQ(found.outcome, FindOutcome::kFound);
