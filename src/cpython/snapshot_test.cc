@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <fstream>
 #include <random>
 #include <sstream>
@@ -142,7 +143,9 @@ TEST_P(SnapshotTest, AThreadThatEndsWhileTheLayoutIsCheckedIsNoWrongLayout) {
     void Read(std::span<Segment> segments) override {
       from.Read(segments);
       for (const Segment& s : segments) {
-        if (s.ok && s.address == address && s.bytes == 8 && left > 0 && left-- > 0) std::memset(s.into, 0, 8);
+        if (left == 0 || !s.ok || s.address != address || s.bytes != 8) continue;
+        std::memset(s.into, 0, 8);
+        --left;
       }
     }
     MemoryReader& from;

@@ -70,6 +70,7 @@ class Target {
   Target(int32_t pid, cpython::Runtime runtime, const TargetOptions& options);
 
   char StateOf(int32_t tid);
+  base::Fd OpenStat(int32_t tid);
   int32_t TidOf(const cpython::ThreadStack& stack);
   int32_t InnerTidOf(const cpython::ThreadStack& stack);
   void LearnTasks();

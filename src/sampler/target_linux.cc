@@ -115,29 +115,27 @@ int32_t Target::TidOf(const cpython::ThreadStack& stack) {
   return StateOf(inner) == '?' ? 0 : inner;  // what lies there need not be a thread's id
 }
 
+base::Fd Target::OpenStat(int32_t tid) {
+  const std::string path = "/proc/" + std::to_string(pid_) + "/task/" + std::to_string(tid) + "/stat";
+  base::Fd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.valid() || errno != EMFILE || stat_files_.empty()) return file;
+  stat_files_.clear();
+  return base::Fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+}
+
 // One pread on a descriptor that stays open: a third of the cost of opening the file each time.
 char Target::StateOf(int32_t tid) {
   if (tid <= 0) return '?';
-  auto kept = stat_files_.find(tid);
-  base::Fd opened;
-  if (kept == stat_files_.end()) {
-    const std::string path = "/proc/" + std::to_string(pid_) + "/task/" + std::to_string(tid) + "/stat";
-    opened.Reset(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!opened.valid() && errno == EMFILE && !stat_files_.empty()) {
-      stat_files_.clear();
-      opened.Reset(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    }
-    if (opened.valid() && stat_files_.size() < kMostOpenFiles) {
-      kept = stat_files_.emplace(tid, std::move(opened)).first;
-    }
-  }
-  const base::Fd& file = kept == stat_files_.end() ? opened : kept->second;
+  const auto kept = stat_files_.find(tid);
+  base::Fd opened = kept == stat_files_.end() ? OpenStat(tid) : base::Fd();
+  const int file = kept == stat_files_.end() ? opened.get() : kept->second.get();
   char text[512];
-  const ssize_t got = file.valid() ? pread(file.get(), text, sizeof(text), 0) : -1;
+  const ssize_t got = pread(file, text, sizeof(text), 0);
   if (got <= 0) {
     stat_files_.erase(tid);
     return '?';
   }
+  if (opened.valid() && stat_files_.size() < kMostOpenFiles) stat_files_.emplace(tid, std::move(opened));
   const std::string_view line(text, static_cast<size_t>(got));
   const size_t end = line.rfind(')');
   return end == std::string_view::npos || end + 2 >= line.size() ? '?' : line[end + 2];
