@@ -28,6 +28,12 @@ void SnapshotRecorder::Record(const Snapshot& snapshot, int64_t time_ns) {
   });
 }
 
+void SnapshotRecorder::Pause(int64_t time_ns) {
+  for (const auto& [key, thread] : threads_) {
+    recorder_.Record(thread.index, {.time_ns = time_ns, .clock_ns = time_ns, .weighs = false});
+  }
+}
+
 void SnapshotRecorder::End(int64_t time_ns) {
   for (const auto& [key, thread] : threads_) recorder_.EndThread(thread.index, time_ns);
   threads_.clear();
@@ -43,13 +49,20 @@ void SnapshotRecorder::RecordThread(const ThreadSample& sample, int64_t time_ns)
   } else if (!sample.name.empty()) {  // a name is set after the start, and may be changed
     recorder_.RenameThread(thread.index, sample.name);
   }
+  if (!sample.is_wanted) {
+    recorder_.Record(thread.index, {.time_ns = time_ns, .clock_ns = time_ns, .weighs = false});
+    return;
+  }
   if (sample.stack.reject != Reject::kNone) {
     const bool in_part = !sample.stack.frames.empty();
     recorder_.CountRejected(std::string(Name(sample.stack.reject)) + (in_part ? ", kept in part" : ""));
     if (!in_part) return;
   }
-  recorder_.Record(thread.index,
-                   {.time_ns = time_ns, .clock_ns = time_ns, .stack = StackOf(sample.stack), .state = StateOf(sample)});
+  recorder_.Record(thread.index, {.time_ns = time_ns,
+                                  .clock_ns = time_ns,
+                                  .stack = StackOf(sample.stack),
+                                  .state = StateOf(sample),
+                                  .attempt = sample.attempt});
 }
 
 uint32_t SnapshotRecorder::StackOf(const cpython::ThreadStack& stack) {
