@@ -12,7 +12,37 @@ uint64_t NextVersion() {
   return ++last;
 }
 
+// Stacks change at their leaf ends, which come first.
+void ResizeAtLeaf(size_t size, std::vector<Frame>* frames) {
+  const auto begin = frames->begin();
+  if (frames->size() > size) frames->erase(begin, begin + static_cast<std::ptrdiff_t>(frames->size() - size));
+  if (frames->size() < size) frames->insert(begin, size - frames->size(), Frame());
+}
+
 }  // namespace
+
+void CopyChanged(const ThreadStack& from, ThreadStack* to) {
+  if (from.version != to->version || from.version == 0) {
+    ResizeAtLeaf(from.frames.size(), &to->frames);
+    for (size_t i = 0; i < from.frames.size(); ++i) {
+      const Frame& source = from.frames[i];
+      Frame& target = to->frames[i];
+      if (target.code != source.code) target.code = source.code;
+      target.line = source.line;
+      target.address = source.address;
+    }
+  }
+  to->thread = from.thread;
+  to->state_id = from.state_id;
+  to->interpreter = from.interpreter;
+  to->pthread_id = from.pthread_id;
+  to->native_id = from.native_id;
+  to->holds_gil = from.holds_gil;
+  to->unchanged = from.unchanged;
+  to->truncated = from.truncated;
+  to->reject = from.reject;
+  to->version = from.version;
+}
 
 StackReader::StackReader(MemoryReader& memory, const Runtime& runtime, const StackReaderOptions& options)
     : memory_(memory),
@@ -308,6 +338,9 @@ void StackReader::TakeSecond(Slot& slot, bool last) {
 void StackReader::FinishSlot(Slot& slot) {
   ThreadStack& thread = sample_.threads[slot.index];
   thread.unchanged = false;
+  const bool is_same = thread.state_id == slot.identity.state_id && thread.pthread_id == slot.identity.pthread_id &&
+                       thread.native_id == slot.identity.native_id;
+  if (!is_same) sample_.list_version = NextVersion();
   thread.state_id = slot.identity.state_id;
   thread.pthread_id = slot.identity.pthread_id;
   thread.native_id = slot.identity.native_id;

@@ -55,6 +55,9 @@ struct ThreadStack {
   std::vector<Frame> frames;      // leaf first
 };
 
+// Makes `to` equal, quickly when it is `from` as of an earlier sample.
+void CopyChanged(const ThreadStack& from, ThreadStack* to);
+
 struct Sample {
   bool alive = false;         // false: the interpreter could not be read (it ended, or executes another program by now)
   bool complete = false;      // false: the list of threads changed while it was followed; threads may be missing

@@ -24,6 +24,9 @@ class ThreadNames {
   // Learns what is missing or old; `now_ns` is any clock. `interpreters` as StackReader::interpreters().
   void Refresh(const Sample& sample, const std::map<int64_t, uint64_t>& interpreters, int64_t now_ns);
 
+  // Goes up whenever a name may be another.
+  uint64_t version() const { return version_; }
+
   // Empty when the thread has no Thread object (yet).
   const std::string& Of(const ThreadStack& thread) const;
 
@@ -41,7 +44,13 @@ class ThreadNames {
     int64_t first_seen_ns = 0;
   };
 
+  int64_t PatienceFor(const Known& known, int64_t now_ns) const;
+  void SetDue(const Sample& sample, int64_t now_ns);
+
   std::map<Key, Known> names_;
+  uint64_t version_ = 1;
+  uint64_t list_ = 0;                     // Sample::list_version of the last Refresh
+  int64_t due_ns_ = 0;                    // when there is something to do for the same list
   std::map<int64_t, int64_t> read_ns_;    // when, by interpreter
   std::map<uint64_t, uint64_t> actives_;  // threading._active by interpreter's address
 };
