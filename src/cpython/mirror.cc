@@ -80,6 +80,13 @@ const Mirror::Run* Mirror::RunOf(uint64_t address, size_t bytes) {
   return &runs_[last_run_];
 }
 
+std::span<const std::byte> Mirror::Copied(uint64_t address, size_t bytes) const {
+  for (const Run& run : runs_) {
+    if (run.Holds(address, bytes)) return std::span(copy_).subspan(run.first * kPiece + address - run.begin, bytes);
+  }
+  return {};
+}
+
 void Mirror::Want(uint64_t address, size_t bytes) {
   for (uint64_t piece = address & ~(kPiece - 1); piece < address + bytes && missed_.size() < kMostPieces;
        piece += kPiece) {

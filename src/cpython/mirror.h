@@ -37,6 +37,9 @@ class Mirror {
   // its page: a stack's older frames. Empty when it cannot be read. Valid until the next call.
   std::span<const std::byte> Find(MemoryReader& memory, uint64_t address, size_t bytes, bool lead = false);
 
+  // What of it was in the plan; empty when it was not. Counts as no use.
+  std::span<const std::byte> Copied(uint64_t address, size_t bytes) const;
+
   template <typename T>
   std::optional<T> Get(MemoryReader& memory, uint64_t address) {
     const auto bytes = Find(memory, address, sizeof(T));

@@ -70,8 +70,7 @@ TEST_P(SnapshotTest, OftenReadsAreFewBecauseTheNextSampleStartsWithWhatTheLastOn
   } counting(memory_);
   StackReader reader(counting, found.runtime, {});
   Sample sample;
-  reader.Read(&sample);
-  reader.Read(&sample);
+  for (int i = 0; i < 3; ++i) reader.Read(&sample);
   counting.calls = 0;
   reader.Read(&sample);
   // One for all; without a code counter (before 3.12) three more to check the code objects, and one for the GIL then.

@@ -39,6 +39,7 @@ void CopyChanged(const ThreadStack& from, ThreadStack* to) {
   to->native_id = from.native_id;
   to->holds_gil = from.holds_gil;
   to->unchanged = from.unchanged;
+  to->ran_meanwhile = from.ran_meanwhile;
   to->truncated = from.truncated;
   to->reject = from.reject;
   to->version = from.version;
@@ -56,8 +57,8 @@ const Sample& StackReader::Read() {
   ++samples_;
   codes_.Trim();
   const bool lean = steady_ && samples_ - list_sample_ < kListEvery;
-  FetchPlanned(!lean);
-  sample_.alive = heads_.Read(memory_);
+  FetchPlanned(lean);
+  sample_.alive = heads_.Read(memory_, lean);
   steady_ = heads_.is_same();
   const bool has_list = lean && steady_;
   if (lean && !has_list) FetchList();
@@ -90,9 +91,9 @@ void StackReader::ReadBatch() {
   batch_mirrors_.clear();
 }
 
-void StackReader::FetchPlanned(bool with_list) {
-  Add(heads_.mirror());
-  if (with_list) {
+void StackReader::FetchPlanned(bool lean) {
+  Add(heads_.mirror(lean));
+  if (!lean) {
     for (auto& [thread, slot] : slots_) Add(slot.head);
   }
   for (Slot* slot : active_) Add(slot->mirror);  // the others slept; they will most likely go on sleeping
@@ -102,11 +103,16 @@ void StackReader::FetchPlanned(bool with_list) {
 
 // Who held a GIL in the last sample most likely will in this one.
 void StackReader::PlanSeconds() {
+  const auto holds = [&](const Slot* slot) { return heads_.gils_now()[slot->gil].state.holder == slot->thread; };
   seconds_planned_ = samples_;
-  heads_.PlanAgain(&batch_);
-  batch_mirrors_.push_back(&heads_.again_mirror());
+  // Holders alone prove nothing by a GIL that was not switched.
+  seconds_have_gils_ = !std::all_of(active_.begin(), active_.end(), holds);
+  if (seconds_have_gils_) {
+    heads_.PlanAgain(&batch_);
+    batch_mirrors_.push_back(&heads_.again_mirror());
+  }
   for (Slot* slot : active_) {
-    if (heads_.gils_now()[slot->gil].state.holder != slot->thread) continue;
+    if (!holds(slot)) continue;
     slot->second_planned = samples_;
     slot->second.PlanLike(slot->mirror, &batch_);
     batch_mirrors_.push_back(&slot->second);
@@ -186,10 +192,10 @@ void StackReader::ReuseOrWake(Slot& slot) {
                      entry.state_id == slot.identity.state_id;
   if (slot.reused && !slept) Add(slot.mirror);
   slot.reused = slot.settled = slept;
-  slot.seen_attached = false;
+  slot.seen_attached = slot.has_moved = false;
   if (!slept) return;
   entry.unchanged = true;
-  entry.holds_gil = false;
+  entry.holds_gil = entry.ran_meanwhile = false;
 }
 
 void StackReader::ReuseOrWalk() {
@@ -299,7 +305,7 @@ bool StackReader::SettleOnce(bool last, bool has_seconds) {
     if (!slot->settled && slot->before.holder == slot->thread) wanted_.push_back(slot);
   }
   if (has_seconds && HasSeconds()) {
-    heads_.ReadAgain(memory_);
+    if (seconds_have_gils_) heads_.ReadAgain(memory_);
   } else {
     CopyAgain();
   }
@@ -322,11 +328,21 @@ bool StackReader::SettleOnce(bool last, bool has_seconds) {
   return all;
 }
 
+// Whether the thread ran between its copies: its innermost frame, which nobody else writes to, is not what it was.
+bool StackReader::HasMoved(const Slot& slot, const RawStack& again) {
+  const auto& first = slot.stack.frames;
+  if (first.empty() || again.frames.empty() || first[0] != again.frames[0]) return first != again.frames;
+  const auto before = slot.mirror.Copied(first[0].address, runtime_.layout.frame.size);
+  const auto after = slot.second.Copied(first[0].address, runtime_.layout.frame.size);
+  return before.size() == after.size() && !std::equal(before.begin(), before.end(), after.begin());
+}
+
 void StackReader::TakeSecond(Slot& slot, bool last) {
   Identity identity;
   Walk(slot.thread, slot.second, &identity, &again_);
   const bool detached = IsDetached(again_);
   slot.seen_attached |= !detached;
+  slot.has_moved |= HasMoved(slot, again_);
   slot.settled = identity == slot.identity && Agree(slot.stack, again_) && (!detached || (last && !slot.seen_attached));
   if (!slot.settled && last) again_ = identity == slot.identity ? CommonRoot(slot.stack, again_) : RawStack();
   if (!slot.settled) std::swap(slot.mirror, slot.second);
@@ -346,6 +362,7 @@ void StackReader::FinishSlot(Slot& slot) {
   thread.native_id = slot.identity.native_id;
   const GilState& gil = heads_.gils_now()[slot.gil].state;
   thread.holds_gil = gil.locked && gil.holder == slot.thread;
+  thread.ran_meanwhile = slot.has_moved;
   bool changed = translator_.Translate(slot.stack.frames, &thread.frames, &slot.shown);
   Reject reject = slot.stack.broken;
   if (reject == Reject::kNone && !slot.settled) reject = Reject::kTorn;

@@ -49,6 +49,7 @@ struct ThreadStack {
   uint64_t native_id = 0;   // as the target's PID namespace numbers it; 0 before 3.11
   bool holds_gil = false;
   bool unchanged = false;         // has not run since the last Read: the frames are those of then
+  bool ran_meanwhile = false;     // seen to run while it was read; false says nothing
   bool truncated = false;         // deeper than most_frames
   Reject reject = Reject::kNone;  // with frames: they are the root part only (kTorn), or end early (the others)
   uint64_t version = 0;           // another one whenever frames, truncated or reject are; unique in this process
@@ -115,10 +116,11 @@ class StackReader {
     bool copied = false;          // `second` and `second_before` are of this attempt
     bool settled = false;
     bool seen_attached = false;  // in a copy of this sample
+    bool has_moved = false;      // between two copies of this sample
     uint64_t last_seen = 0;      // the number of the list
   };
 
-  void FetchPlanned(bool with_list);
+  void FetchPlanned(bool lean);
   void PlanSeconds();
   void ReadBatch();
   void Add(Mirror& mirror);
@@ -139,6 +141,7 @@ class StackReader {
   void Walk(uint64_t thread, Mirror& mirror, Identity* identity, RawStack* stack);
   bool RefreshCodes(bool unchanged);
   bool IsDetached(const RawStack& stack) const;
+  bool HasMoved(const Slot& slot, const RawStack& again);
   void FinishSlot(Slot& slot);
 
   MemoryReader& memory_;
@@ -161,8 +164,9 @@ class StackReader {
   uint64_t lists_ = 0;        // how often the lists were followed
   uint64_t list_sample_ = 0;  // the sample in which they last were
   bool list_changed_ = false;
-  bool steady_ = false;           // the last sample found nothing new in the lists: the next most likely will not
-  bool codes_stood_ = false;      // no code had to be read for it either
+  bool steady_ = false;       // the last sample found nothing new in the lists: the next most likely will not
+  bool codes_stood_ = false;  // no code had to be read for it either
+  bool seconds_have_gils_ = false;
   uint64_t seconds_planned_ = 0;  // the last sample whose batch had second copies
   std::array<uint64_t, kRejectCount> rejects_{};
 };

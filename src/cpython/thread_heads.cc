@@ -4,17 +4,42 @@
 
 namespace wf::cpython {
 
-bool ThreadHeads::Read(MemoryReader& memory) {
+bool ThreadHeads::Read(MemoryReader& memory, bool lean) {
   interpreters_.swap(last_interpreters_);
   gils_.swap(last_gils_);
   counters_.swap(last_counters_);
-  interpreters_.clear();
-  gils_.clear();
-  counters_.clear();
-  const bool alive = ReadInterpreters(memory);
+  bool alive = lean && ReadLean(memory);
+  if (!alive) {
+    interpreters_.clear();
+    gils_.clear();
+    counters_.clear();
+    alive = ReadInterpreters(memory);
+  }
   gils_now_ = gils_;
   Compare();
   return alive;
+}
+
+// False when something could not be read.
+bool ThreadHeads::ReadLean(MemoryReader& memory) {
+  const Layout& at = runtime_.layout;
+  interpreters_ = last_interpreters_;
+  gils_ = last_gils_;
+  counters_.clear();
+  for (Gil& gil : gils_) {
+    gil.state = ReadGil(memory, lean_, gil.address);
+    if (!gil.state.is_known) return false;
+  }
+  for (InterpreterHead& interpreter : interpreters_) {
+    const auto first = lean_.Get<uint64_t>(memory, interpreter.address + at.interpreter.threads_head);
+    if (!first) return false;
+    interpreter.first_thread = *first;
+    if (at.interpreter.code_counter == kAbsent) continue;
+    const auto counter = lean_.Get<uint32_t>(memory, interpreter.address + at.interpreter.code_counter);
+    if (!counter) return false;
+    counters_.push_back(*counter);
+  }
+  return complete_;
 }
 
 bool ThreadHeads::ReadInterpreters(MemoryReader& memory) {

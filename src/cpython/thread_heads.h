@@ -44,8 +44,9 @@ class ThreadHeads {
  public:
   explicit ThreadHeads(const Runtime& runtime) : runtime_(runtime) {}
 
-  // Decodes what the mirror holds, and reads what it lacks. False when there is no interpreter.
-  bool Read(MemoryReader& memory);
+  // Decodes what mirror(lean) holds, and reads what it lacks. False when there is no interpreter. `lean`: the
+  // interpreters are those of the last Read, which are not looked for again; only what they say is new.
+  bool Read(MemoryReader& memory, bool lean);
   // To read the GILs of the last Read once more: plans again_mirror() for them.
   void PlanAgain(std::vector<Segment>* batch);
   // Whether the last PlanAgain was for these same GILs.
@@ -53,7 +54,7 @@ class ThreadHeads {
   // What was planned and accepted there.
   void ReadAgain(MemoryReader& memory);
 
-  Mirror& mirror() { return mirror_; }
+  Mirror& mirror(bool lean) { return lean ? lean_ : mirror_; }
   Mirror& again_mirror() { return again_; }
   const std::vector<InterpreterHead>& interpreters() const { return interpreters_; }
   // In the first read of this sample.
@@ -72,12 +73,14 @@ class ThreadHeads {
 
   bool ReadInterpreters(MemoryReader& memory);
   bool ReadInterpreter(MemoryReader& memory, uint64_t address);
+  bool ReadLean(MemoryReader& memory);
   size_t IndexOfGil(MemoryReader& memory, uint64_t address);
   GilState ReadGil(MemoryReader& memory, Mirror& mirror, uint64_t address) const;
   void Compare();
 
   const Runtime runtime_;
   Mirror mirror_;
+  Mirror lean_;
   Mirror again_;
   std::vector<InterpreterHead> interpreters_, last_interpreters_;
   std::vector<Gil> gils_, last_gils_, gils_now_;

@@ -136,7 +136,9 @@ void Target::Update(const cpython::Sample& sample, int64_t now_ns, Snapshot* sna
 
 char Target::StateOf(int32_t tid, const cpython::ThreadStack& stack, int64_t now_ns) {
   if (!options_.states) return '?';
-  return options_.only_activity ? states_.Activity(tid, stack.unchanged, now_ns) : states_.State(tid);
+  if (!options_.only_activity) return states_.State(tid);
+  if (stack.ran_meanwhile && tid != 0) return states_.Ran(tid);
+  return states_.Activity(tid, stack.unchanged, now_ns);
 }
 
 // Before 3.11 no kernel id is stored, only the address of glibc's struct pthread, which holds it: at 720 in every glibc

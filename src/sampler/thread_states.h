@@ -31,30 +31,37 @@ class ThreadStates {
   // call before, as far as the interpreter tells.
   char Activity(int32_t tid, bool ran_no_python, int64_t now_ns);
 
+  // R, of which the caller is sure.
+  char Ran(int32_t tid);
+
   // The threads that there are; what is known of others is forgotten.
   void KeepOnly(const std::vector<int32_t>& tids);
 
  private:
   // Descriptors are few (1,024 for a process, by default), and one process may watch many.
-  static constexpr size_t kMostThreads = 128;
+  static constexpr size_t kMostOpen = 512;
 
   struct Known {
     base::Fd schedule, call, stat;
-    bool waits = false;  // as of asked_ns
+    bool waits = false;  // when it was last asked
     uint64_t runs = 0;   // how often it was put on a CPU until then, at least; 0: not known
-    int64_t asked_ns = 0;
+    int64_t due_ns = 0;  // when a thread that waits is asked again
     bool is_kept = false;
   };
 
   // Empty when the file cannot be read. Valid until the next call.
   std::string_view ReadFile(int32_t tid, const char* name, base::Fd* kept);
   base::Fd Open(int32_t tid, const char* name);
+  void Close(base::Fd* file);
+  void CloseAll(Known& known);
+  void Forget(int32_t tid);
   uint64_t Runs(int32_t tid, Known& known);
   char RunsNow(int32_t tid, Known& known);
   char StateOf(int32_t tid, Known& known);
 
   const int32_t pid_;
   std::unordered_map<int32_t, Known> known_;
+  size_t open_ = 0;  // descriptors in known_
   char text_[512] = {};
 };
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,17 +11,38 @@
 #include "sampler/thread_states.h"
 
 namespace wf::sampler {
+namespace {
+
+// Not all of them in one round.
+int64_t DueAfter(int64_t now_ns, int32_t tid) {
+  constexpr int64_t kHalf = ThreadStates::kLateNs / 2;
+  return now_ns + kHalf + int64_t{tid} * 7'919 * 1'000 % kHalf;
+}
+
+}  // namespace
 
 base::Fd ThreadStates::Open(int32_t tid, const char* name) {
   const std::string path = "/proc/" + std::to_string(pid_) + "/task/" + std::to_string(tid) + "/" + name;
   base::Fd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.valid() || errno != EMFILE) return file;
-  for (auto& [other, known] : known_) {
-    known.schedule = base::Fd();
-    known.call = base::Fd();
-    known.stat = base::Fd();
-  }
+  for (auto& [other, known] : known_) CloseAll(known);
   return base::Fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+}
+
+void ThreadStates::Close(base::Fd* file) {
+  if (file->valid()) --open_;
+  *file = base::Fd();
+}
+
+void ThreadStates::CloseAll(Known& known) {
+  for (base::Fd* file : {&known.schedule, &known.call, &known.stat}) Close(file);
+}
+
+void ThreadStates::Forget(int32_t tid) {
+  const auto known = known_.find(tid);
+  if (known == known_.end()) return;
+  CloseAll(known->second);
+  known_.erase(known);
 }
 
 // One pread on a descriptor that stays open: a third of the cost of opening the file each time.
@@ -30,10 +50,13 @@ std::string_view ThreadStates::ReadFile(int32_t tid, const char* name, base::Fd*
   base::Fd opened = kept->valid() ? base::Fd() : Open(tid, name);
   const ssize_t got = pread(kept->valid() ? kept->get() : opened.get(), text_, sizeof(text_), 0);
   if (got <= 0) {
-    *kept = base::Fd();
+    Close(kept);
     return {};
   }
-  if (opened.valid() && known_.size() <= kMostThreads) *kept = std::move(opened);
+  if (opened.valid() && open_ < kMostOpen) {
+    *kept = std::move(opened);
+    ++open_;
+  }
   return {text_, static_cast<size_t>(got)};
 }
 
@@ -46,7 +69,7 @@ char ThreadStates::StateOf(int32_t tid, Known& known) {
 char ThreadStates::State(int32_t tid) {
   if (tid <= 0) return '?';
   const char state = StateOf(tid, known_[tid]);
-  if (state == '?') known_.erase(tid);
+  if (state == '?') Forget(tid);
   return state;
 }
 
@@ -71,8 +94,8 @@ char ThreadStates::Activity(int32_t tid, bool ran_no_python, int64_t now_ns) {
   if (tid <= 0) return '?';
   Known& known = known_[tid];
   const bool slept = known.waits && ran_no_python;
-  if (slept && now_ns - known.asked_ns < kLateNs) return 'S';
-  known.asked_ns = now_ns;
+  if (slept && now_ns < known.due_ns) return 'S';
+  known.due_ns = DueAfter(now_ns, tid);
   if (slept && known.runs != 0 && Runs(tid, known) == known.runs) return 'S';
   char now = RunsNow(tid, known);
   if (now == 'S' && !slept) known.runs = 0;
@@ -80,10 +103,16 @@ char ThreadStates::Activity(int32_t tid, bool ran_no_python, int64_t now_ns) {
     // The count is taken before the state, so that a run after it shows next time.
     known.runs = Runs(tid, known);
     now = RunsNow(tid, known);
+    if (now == 'S') Close(&known.call);  // the other one will do for long
   }
   known.waits = now == 'S';
-  if (now == '?') known_.erase(tid);
+  if (now == '?') Forget(tid);
   return now;
+}
+
+char ThreadStates::Ran(int32_t tid) {
+  known_[tid].waits = false;
+  return 'R';
 }
 
 void ThreadStates::KeepOnly(const std::vector<int32_t>& tids) {
@@ -92,7 +121,12 @@ void ThreadStates::KeepOnly(const std::vector<int32_t>& tids) {
     if (const auto found = known_.find(tid); found != known_.end()) found->second.is_kept = true;
   }
   for (auto entry = known_.begin(); entry != known_.end();) {
-    entry = std::exchange(entry->second.is_kept, false) ? std::next(entry) : known_.erase(entry);
+    if (std::exchange(entry->second.is_kept, false)) {
+      ++entry;
+    } else {
+      CloseAll(entry->second);
+      entry = known_.erase(entry);
+    }
   }
 }
 

@@ -73,7 +73,7 @@ TEST(ThreadStatesTest, AThreadThatRanNoPythonIsAskedAgainAfterAWhile) {
   EXPECT_TRUE(Becomes('S', [&] { return states.Activity(sleeper.tid(), false, 0); }));
   sleeper.Wake();
   EXPECT_TRUE(Becomes('R', [&] { return states.State(sleeper.tid()); }));
-  EXPECT_EQ(states.Activity(sleeper.tid(), true, ThreadStates::kLateNs - 1), 'S');
+  EXPECT_EQ(states.Activity(sleeper.tid(), true, 1), 'S');
   int64_t now_ns = 0;
   EXPECT_TRUE(Becomes('R', [&] { return states.Activity(sleeper.tid(), true, now_ns += ThreadStates::kLateNs); }));
 }
