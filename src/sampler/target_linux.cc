@@ -160,7 +160,7 @@ int32_t Target::TidOf(const cpython::ThreadStack& stack) {
     const auto outer = outer_tids_.find(inner);
     return outer == outer_tids_.end() ? 0 : outer->second;
   }
-  return states_.State(inner) == '?' ? 0 : inner;  // what lies there need not be a thread's id
+  return states_.Exists(inner) ? inner : 0;  // what lies there need not be a thread's id
 }
 
 }  // namespace wf::sampler

@@ -11,6 +11,7 @@
 #define WF_SAMPLER_THREAD_STATES_H_
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -25,6 +26,7 @@ class ThreadStates {
 
   explicit ThreadStates(int32_t pid) : pid_(pid) {}
 
+  bool Exists(int32_t tid) const;
   // R, S, D, T … of /proc; '?': there is no such thread.
   char State(int32_t tid);
   // R: on a CPU or waiting for one. S: waits, in whatever way. '?': there is no such thread. `ran_no_python`: since the
@@ -51,6 +53,7 @@ class ThreadStates {
 
   // Empty when the file cannot be read. Valid until the next call.
   std::string_view ReadFile(int32_t tid, const char* name, base::Fd* kept);
+  std::string PathOf(int32_t tid, const char* name) const;
   base::Fd Open(int32_t tid, const char* name);
   void Close(base::Fd* file);
   void CloseAll(Known& known);

@@ -21,8 +21,14 @@ int64_t DueAfter(int64_t now_ns, int32_t tid) {
 
 }  // namespace
 
+std::string ThreadStates::PathOf(int32_t tid, const char* name) const {
+  return "/proc/" + std::to_string(pid_) + "/task/" + std::to_string(tid) + "/" + name;
+}
+
+bool ThreadStates::Exists(int32_t tid) const { return tid > 0 && access(PathOf(tid, "stat").c_str(), F_OK) == 0; }
+
 base::Fd ThreadStates::Open(int32_t tid, const char* name) {
-  const std::string path = "/proc/" + std::to_string(pid_) + "/task/" + std::to_string(tid) + "/" + name;
+  const std::string path = PathOf(tid, name);
   base::Fd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.valid() || errno != EMFILE) return file;
   for (auto& [other, known] : known_) CloseAll(known);

@@ -82,6 +82,7 @@ TEST(ThreadStatesTest, AThreadThatIsNotThereHasNoState) {
   ThreadStates states(getpid());
   for (const int32_t tid : {0, -1, INT32_MAX}) {
     EXPECT_EQ(states.State(tid), '?');
+    EXPECT_FALSE(states.Exists(tid));
     EXPECT_EQ(states.Activity(tid, false, 0), '?');
   }
   int32_t gone = 0;
@@ -89,6 +90,7 @@ TEST(ThreadStatesTest, AThreadThatIsNotThereHasNoState) {
     const Sleeper sleeper;
     gone = sleeper.tid();
     EXPECT_NE(states.Activity(gone, false, 0), '?');
+    EXPECT_TRUE(states.Exists(gone));
   }
   EXPECT_TRUE(Becomes('?', [&] { return states.Activity(gone, false, 0); }));
 }
