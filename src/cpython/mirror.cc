@@ -128,4 +128,23 @@ std::span<const std::byte> Mirror::FindElsewhere(MemoryReader& memory, uint64_t 
   return std::span(found->bytes).subspan(address - found->begin, bytes);
 }
 
+void PlannedReader::Begin() {
+  std::vector<Segment> batch;
+  mirror_.Plan(&batch);
+  memory_.Read(batch);
+  mirror_.Accept(batch);
+}
+
+void PlannedReader::Read(std::span<Segment> segments) {
+  for (Segment& segment : segments) {
+    const auto bytes = mirror_.Find(memory_, segment.address, segment.bytes);
+    segment.ok = !bytes.empty();
+    if (segment.ok) {
+      std::memcpy(segment.into, bytes.data(), bytes.size());
+    } else {
+      memory_.Read({&segment, 1});  // nothing, or more than a mirror takes
+    }
+  }
+}
+
 }  // namespace wf::cpython

@@ -24,6 +24,8 @@ namespace wf::cpython {
 
 class Mirror {
  public:
+  static constexpr uint64_t kPage = 4096;
+
   // Forgets the copies and adds what the last decodings used to `batch`. Neighbours become one segment.
   void Plan(std::vector<Segment>* batch);
   // The mirror that will read the same pieces as `other`, planned and used: for a second copy.
@@ -51,7 +53,6 @@ class Mirror {
 
  private:
   static constexpr uint64_t kPiece = 512;
-  static constexpr uint64_t kPage = 4096;
   static constexpr size_t kMostPieces = 1 << 14;  // 8 MiB
   static constexpr uint8_t kKept = 32;            // Plans that a piece outlives its last use
 
@@ -82,6 +83,21 @@ class Mirror {
   size_t last_run_ = 0;           // where the last thing was found: the next one mostly lies there too
   std::vector<Extra> extra_;      // read on demand
   std::vector<uint64_t> missed_;  // pieces used that were not planned
+};
+
+// A memory for decoders that chase pointers and are run again and again: each round starts with what the rounds before
+// read, in one batch. `memory` must outlive it.
+class PlannedReader final : public MemoryReader {
+ public:
+  explicit PlannedReader(MemoryReader& memory) : memory_(memory) {}
+
+  // From here on all is read anew.
+  void Begin();
+  void Read(std::span<Segment> segments) override;
+
+ private:
+  MemoryReader& memory_;
+  Mirror mirror_;
 };
 
 }  // namespace wf::cpython

@@ -45,9 +45,21 @@ TEST(UnicodeTest, EachKindBecomesUtf8AndLongTextsAreShortened) {
   EXPECT_EQ(ReadString(memory, kLayout3_13, 0x40000, 100), "🐍");
 }
 
+TEST(UnicodeTest, TheTextOfASubclassOfStrLiesElsewhere) {
+  RecordedMemory memory;
+  std::string object = Unicode(5, kAscii | 1 << 2, std::string(24, '\0'), 40);
+  Store<uint64_t>(&object, kLayout3_13.unicode.any_data, 0x20010);
+  Put(memory, 0x10000, object);
+  Put(memory, 0x20000, std::string(16, ' ') + "hello");
+  EXPECT_EQ(ReadString(memory, kLayout3_13, 0x10000, 100), "hello");
+  Store<uint64_t>(&object, kLayout3_13.unicode.any_data, 0x50000);
+  Put(memory, 0x10000, object);
+  EXPECT_EQ(ReadString(memory, kLayout3_13, 0x10000, 100), std::nullopt);
+}
+
 TEST(UnicodeTest, WhatIsNoStringIsRefused) {
   RecordedMemory memory;
-  Put(memory, 0x10000, Unicode(5, kAscii | 1 << 2, "hello", 40));               // not compact
+  Put(memory, 0x10000, Unicode(5, kAscii | 1 << 2, "hello", 40));               // not compact, without a text
   Put(memory, 0x20000, Unicode(5, kCompact | 3 << 2, "hello", 56));             // no such kind
   Put(memory, 0x30000, Unicode(~uint64_t{0}, kCompact | 1 << 2, "hello", 56));  // no such length
   Put(memory, 0x40000, Unicode(50, kCompact | kAscii | 1 << 2, "hello", 40));   // ends in what cannot be read

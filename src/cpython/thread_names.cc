@@ -79,6 +79,7 @@ std::map<uint64_t, std::string> ThreadNames::Read(uint64_t interpreter) {
 }
 
 std::map<uint64_t, std::string> ThreadNames::ReadOnce(uint64_t interpreter) {
+  memory_.Begin();
   uint64_t& active = actives_[interpreter];
   auto threads = ReadDict(memory_, layout_, active, kMostThreads);
   if (threads.empty()) {

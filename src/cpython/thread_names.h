@@ -12,6 +12,7 @@
 
 #include "cpython/layout.h"
 #include "cpython/memory_reader.h"
+#include "cpython/mirror.h"
 #include "cpython/stack_reader.h"
 
 namespace wf::cpython {
@@ -37,7 +38,7 @@ class ThreadNames {
   std::map<uint64_t, std::string> Read(uint64_t interpreter);
   std::map<uint64_t, std::string> ReadOnce(uint64_t interpreter);
 
-  MemoryReader& memory_;
+  PlannedReader memory_;
   const Layout layout_;
   struct Known {
     std::string name;
