@@ -152,17 +152,26 @@ def loss_rows(scratch: Scratch) -> Iterator[dict[str, Any]]:
         yield row(name, ours * 100, peer and peer * 100, "<= 1 %", "%", f"beside {beside}; noise is about 1 %")
 
 
+def idle_percent(command: Callable[[int], list[str]]) -> float:
+    """Of a core, without what start and end cost."""
+    return (cost_of(command(LONG)).cpu - cost_of(command(SHORT)).cpu) / (LONG - SHORT) * 100
+
+
+def idle_recording(scratch: Scratch, pid: int, seconds: int) -> list[str]:
+    return scratch.ours(pid, 100, seconds, "raw", "-i")
+
+
 def idle_rows(scratch: Scratch) -> Iterator[dict[str, Any]]:
     python = python_of("3.13")
     if python is None:
         return
     for threads in (1, 8):
         with program(python, threads, 20, "idle") as target:
-            seconds = 4
-            ours = cost_of(scratch.ours(target.pid, 100, seconds, "raw", "-i")).cpu / seconds
-            peer = cost_of(scratch.pyspy(target.pid, 100, seconds, ["-i"])).cpu / seconds if py_spy() else None
+            command = functools.partial(scratch.pyspy, target.pid, 100, flags=["-i"])
+            ours = idle_percent(functools.partial(idle_recording, scratch, target.pid))
+            peer = idle_percent(command) if py_spy() else None
         name = f"an idle program at 100 Hz, {threads} threads".replace(" 1 threads", " 1 thread")
-        yield row(name, ours * 100, peer and peer * 100, "< 0.5 %", "% of a core", "start and end included; py-spy -i")
+        yield row(name, ours, peer, "< 0.5 %", "% of a core", "beside py-spy -i")
 
 
 def median_wall_ms(command: list[str], times: int = 7) -> float:
