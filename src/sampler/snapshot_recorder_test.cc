@@ -64,7 +64,7 @@ Snapshot Stack(std::initializer_list<std::string_view> frames, uint64_t version)
   for (const std::string_view text : frames) {
     auto& code = codes[text[0]];
     if (code == nullptr) code = std::make_shared<cpython::Code>();
-    code->id = static_cast<uint64_t>(text[0]);
+    code->id = static_cast<unsigned char>(text[0]);
     code->name = text[0];
     stack.frames.insert(stack.frames.begin(), {code, text[1] - '0', 0});
   }
@@ -77,7 +77,8 @@ std::vector<std::string> Shown(const profile::StackProfile& profile) {
     std::string text;
     for (uint32_t at = sample.stack; at != profile::kEmptyStack; at = profile.table.node(at).parent) {
       const profile::Frame& frame = profile.table.frame(profile.table.node(at).frame);
-      text = profile.table.text(frame.name) + std::to_string(frame.line) + text;
+      text.insert(0, std::to_string(frame.line));
+      text.insert(0, profile.table.text(frame.name));
     }
     shown.push_back(std::move(text));
   }
