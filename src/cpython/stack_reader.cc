@@ -343,7 +343,10 @@ void StackReader::TakeSecond(Slot& slot, bool last) {
   const bool detached = IsDetached(again_);
   slot.seen_attached |= !detached;
   slot.has_moved |= HasMoved(slot, again_);
-  slot.settled = identity == slot.identity && Agree(slot.stack, again_) && (!detached || (last && !slot.seen_attached));
+  // What is broken while frames are pushed and popped is whole a moment later; what always was broken stays so.
+  const bool may_heal = again_.broken != Reject::kNone && sample_.threads[slot.index].reject == Reject::kNone && !last;
+  slot.settled = identity == slot.identity && Agree(slot.stack, again_) && !may_heal &&
+                 (!detached || (last && !slot.seen_attached));
   if (!slot.settled && last) again_ = identity == slot.identity ? CommonRoot(slot.stack, again_) : RawStack();
   if (!slot.settled) std::swap(slot.mirror, slot.second);
   std::swap(slot.stack, again_);
