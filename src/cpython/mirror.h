@@ -49,6 +49,8 @@ class Mirror {
     return FieldAt<T>(bytes, 0);
   }
 
+  // Whether anything had to be read on demand since the last Plan.
+  bool has_read_more() const { return !extra_.empty(); }
   size_t planned_segments() const { return runs_.size(); }
 
  private:

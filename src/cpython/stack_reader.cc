@@ -97,6 +97,7 @@ void StackReader::FetchPlanned(bool lean) {
     for (auto& [thread, slot] : slots_) Add(slot.head);
   }
   for (Slot* slot : active_) Add(slot->mirror);  // the others slept; they will most likely go on sleeping
+  Add(heads_.counters_mirror());
   if (codes_stood_) PlanSeconds();
   ReadBatch();
 }
@@ -200,7 +201,10 @@ void StackReader::ReuseOrWake(Slot& slot) {
 
 void StackReader::ReuseOrWalk() {
   for (Slot* slot : active_) ReuseOrWake(*slot);
-  if (!batch_.empty()) ReadBatch();
+  if (!batch_.empty()) {
+    Add(heads_.counters_mirror());
+    ReadBatch();
+  }
   std::erase_if(active_, [](const Slot* slot) { return slot->reused; });
   for (Slot* slot : active_) Walk(slot->thread, slot->mirror, &slot->identity, &slot->stack);
 }
@@ -250,15 +254,23 @@ bool StackReader::RefreshCodes(bool unchanged) {
   return codes_.Refresh(memory_, addresses_, unchanged);
 }
 
+// The counters were read behind the stacks, but for what of these was read on demand.
+bool StackReader::IsCodeSame() {
+  return heads_.IsCodeSame(memory_) &&
+         std::none_of(active_.begin(), active_.end(), [](const Slot* slot) { return slot->mirror.has_read_more(); });
+}
+
 void StackReader::Settle() {
-  const bool has_read = RefreshCodes(heads_.is_code_same());
+  bool has_read = RefreshCodes(IsCodeSame());
   codes_stood_ = !has_read;
   if (active_.empty()) return;
-  bool has_seconds = !has_read && seconds_planned_ == samples_;  // copied after the codes were right
-  for (int attempt = 1; attempt <= options_.attempts; ++attempt) {
-    if (SettleOnce(attempt == options_.attempts, has_seconds)) return;
-    has_seconds = false;
-    RefreshCodes(false);
+  // Second copies count that were made after the codes were right.
+  bool settled = SettleFirst(!has_read && seconds_planned_ == samples_, options_.attempts <= 1);
+  for (int attempt = 2; attempt <= options_.attempts && !settled; ++attempt) {
+    CopyBoth();
+    has_read = RefreshCodes(IsCodeSame());
+    if (has_read) CopyAgain();
+    settled = TakeSeconds(attempt == options_.attempts);
   }
 }
 
@@ -276,6 +288,7 @@ void StackReader::CopyAgain() {
     slot->second.PlanLike(slot->mirror, &batch_);
     batch_mirrors_.push_back(&slot->second);
   }
+  Add(heads_.counters_mirror());
   ReadBatch();
   heads_.ReadAgain(memory_);
 }
@@ -290,39 +303,56 @@ bool StackReader::WasSwitched(const Slot& slot) const {
   return !heads_.gils_now()[slot.gil].state.IsSameHold(slot.before);
 }
 
-// Copies again whatever may have run since its last copy. True when all threads are settled.
-bool StackReader::SettleOnce(bool last, bool has_seconds) {
-  const auto mark = [&] {
-    for (Slot* slot : wanted_) {
-      slot->copied = true;
-      slot->second_before = heads_.gils_now()[slot->gil].state;
-    }
-  };
+// Copies again whatever may have run since its first copy. True when all threads are settled.
+bool StackReader::SettleFirst(bool has_seconds, bool last) {
   // First the holders; where no GIL was switched meanwhile, nothing else needs a second look.
-  wanted_.clear();
-  for (Slot* slot : active_) {
-    slot->copied = false;
-    if (!slot->settled && slot->before.holder == slot->thread) wanted_.push_back(slot);
-  }
-  if (has_seconds && HasSeconds()) {
-    if (seconds_have_gils_) heads_.ReadAgain(memory_);
-  } else {
+  Choose([](const Slot& slot) { return slot.before.holder == slot.thread; });
+  if (!has_seconds || !HasSeconds()) {
     CopyAgain();
+  } else if (seconds_have_gils_) {
+    heads_.ReadAgain(memory_);
   }
-  mark();
+  bool settled = TakeSeconds(last);
+  Choose([&](const Slot& slot) { return slot.attempt_copied != samples_ && WasSwitched(slot); });
+  for (Slot* slot : active_) slot->settled |= slot->attempt_copied != samples_ && !WasSwitched(*slot);
+  if (wanted_.empty()) return settled;
+  CopyAgain();
+  return TakeSeconds(last) && settled;
+}
+
+template <typename Wanted>
+void StackReader::Choose(const Wanted& wanted) {
   wanted_.clear();
   for (Slot* slot : active_) {
-    if (!slot->settled && !slot->copied && WasSwitched(*slot)) wanted_.push_back(slot);
+    if (!slot->settled && wanted(*slot)) wanted_.push_back(slot);
   }
-  if (!wanted_.empty()) CopyAgain(), mark();
+}
+
+// Two new copies of what is not settled, in one batch.
+void StackReader::CopyBoth() {
+  Choose([](const Slot&) { return true; });
+  heads_.PlanAgain(&batch_);
+  batch_mirrors_.push_back(&heads_.again_mirror());
+  for (Slot* slot : wanted_) Add(slot->mirror);
+  Add(heads_.counters_mirror());
+  for (Slot* slot : wanted_) {
+    slot->second.PlanLike(slot->mirror, &batch_);
+    batch_mirrors_.push_back(&slot->second);
+  }
+  ReadBatch();
+  heads_.ReadAgain(memory_);
+  for (Slot* slot : wanted_) {
+    slot->before = heads_.gils_now()[slot->gil].state;
+    Walk(slot->thread, slot->mirror, &slot->identity, &slot->stack);
+  }
+}
+
+// Of the wanted threads. True when these are settled.
+bool StackReader::TakeSeconds(bool last) {
   bool all = true;
-  for (Slot* slot : active_) {
-    if (slot->settled) continue;
-    if (slot->copied) {
-      TakeSecond(*slot, last);
-    } else {
-      slot->settled = !WasSwitched(*slot);
-    }
+  for (Slot* slot : wanted_) {
+    slot->attempt_copied = samples_;
+    TakeSecond(*slot, last);
     all &= slot->settled;
   }
   return all;
@@ -351,7 +381,6 @@ void StackReader::TakeSecond(Slot& slot, bool last) {
   if (!slot.settled) std::swap(slot.mirror, slot.second);
   std::swap(slot.stack, again_);
   slot.identity = identity;
-  slot.before = slot.second_before;
 }
 
 void StackReader::FinishSlot(Slot& slot) {

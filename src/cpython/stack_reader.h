@@ -105,15 +105,14 @@ class StackReader {
     Mirror second;        // a second copy of the same
     Identity identity;    // from the same copy as `stack`
     GilState before;      // of its GIL, read before `stack` was
-    GilState second_before;
     RawStack stack;
     Translation shown;            // what the frames in sample_ were made of
     GilState known_gil;           // the GIL, read before the stack in sample_ was
     bool has_known = false;       // the stack in sample_ is whole, and that of a thread that did not hold the GIL
     bool reused = false;          // it is the stack of this sample too
     bool is_listed = false;       // `index` is right
+    uint64_t attempt_copied = 0;  // the last sample in which a second copy was looked at
     uint64_t second_planned = 0;  // the last sample whose batch had `second`
-    bool copied = false;          // `second` and `second_before` are of this attempt
     bool settled = false;
     bool seen_attached = false;  // in a copy of this sample
     bool has_moved = false;      // between two copies of this sample
@@ -132,13 +131,18 @@ class StackReader {
   void ReuseOrWake(Slot& slot);
   bool AreAsListed();
   void Settle();
-  bool SettleOnce(bool last, bool has_seconds);
+  bool SettleFirst(bool has_seconds, bool last);
+  template <typename Wanted>
+  void Choose(const Wanted& wanted);
+  void CopyBoth();
+  bool TakeSeconds(bool last);
   bool HasSeconds() const;
   void CopyAgain();
   void TakeSecond(Slot& slot, bool last);
   bool WasSwitched(const Slot& slot) const;
   Identity ReadIdentity(uint64_t thread, Mirror& mirror);
   void Walk(uint64_t thread, Mirror& mirror, Identity* identity, RawStack* stack);
+  bool IsCodeSame();
   bool RefreshCodes(bool unchanged);
   bool IsDetached(const RawStack& stack) const;
   bool HasMoved(const Slot& slot, const RawStack& again);

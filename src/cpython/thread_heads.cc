@@ -7,12 +7,10 @@ namespace wf::cpython {
 bool ThreadHeads::Read(MemoryReader& memory, bool lean) {
   interpreters_.swap(last_interpreters_);
   gils_.swap(last_gils_);
-  counters_.swap(last_counters_);
   bool alive = lean && ReadLean(memory);
   if (!alive) {
     interpreters_.clear();
     gils_.clear();
-    counters_.clear();
     alive = ReadInterpreters(memory);
   }
   gils_now_ = gils_;
@@ -25,7 +23,6 @@ bool ThreadHeads::ReadLean(MemoryReader& memory) {
   const Layout& at = runtime_.layout;
   interpreters_ = last_interpreters_;
   gils_ = last_gils_;
-  counters_.clear();
   for (Gil& gil : gils_) {
     gil.state = ReadGil(memory, lean_, gil.address);
     if (!gil.state.is_known) return false;
@@ -34,10 +31,6 @@ bool ThreadHeads::ReadLean(MemoryReader& memory) {
     const auto first = lean_.Get<uint64_t>(memory, interpreter.address + at.interpreter.threads_head);
     if (!first) return false;
     interpreter.first_thread = *first;
-    if (at.interpreter.code_counter == kAbsent) continue;
-    const auto counter = lean_.Get<uint32_t>(memory, interpreter.address + at.interpreter.code_counter);
-    if (!counter) return false;
-    counters_.push_back(*counter);
   }
   return complete_;
 }
@@ -63,9 +56,6 @@ bool ThreadHeads::ReadInterpreter(MemoryReader& memory, uint64_t address) {
   const size_t gil_index = IndexOfGil(memory, gil);
   const auto id = mirror_.Get<int64_t>(memory, address + at.interpreter.id);
   if (!id) return false;
-  if (at.interpreter.code_counter != kAbsent) {
-    counters_.push_back(mirror_.Get<uint32_t>(memory, address + at.interpreter.code_counter).value_or(0));
-  }
   const auto first = mirror_.Get<uint64_t>(memory, address + at.interpreter.threads_head);
   interpreters_.push_back({address, *id, gil_index, first.value_or(0)});
   if (!first) complete_ = false;
@@ -96,8 +86,18 @@ void ThreadHeads::Compare() {
   };
   is_same_ = complete_ && interpreters_ == last_interpreters_ &&
              std::equal(gils_.begin(), gils_.end(), last_gils_.begin(), last_gils_.end(), same_hold);
-  is_code_same_ = !counters_.empty() && counters_ == last_counters_ &&
-                  std::find(counters_.begin(), counters_.end(), 0) == counters_.end();
+}
+
+bool ThreadHeads::IsCodeSame(MemoryReader& memory) {
+  const uint32_t at = runtime_.layout.interpreter.code_counter;
+  if (at == kAbsent) return false;
+  counters_.swap(last_counters_);
+  counters_.clear();
+  for (const InterpreterHead& interpreter : interpreters_) {
+    counters_.push_back(counters_mirror_.Get<uint32_t>(memory, interpreter.address + at).value_or(0));
+  }
+  // One that overflowed is zero and stays so; it then says nothing.
+  return counters_ == last_counters_ && std::find(counters_.begin(), counters_.end(), 0) == counters_.end();
 }
 
 void ThreadHeads::PlanAgain(std::vector<Segment>* batch) {

@@ -53,9 +53,13 @@ class ThreadHeads {
   bool IsPlannedAgain() const;
   // What was planned and accepted there.
   void ReadAgain(MemoryReader& memory);
+  // Whether no code object was made between the call before and now, or when counters_mirror() was read. Only where it
+  // was read later than stacks were, this says that their code objects are those of then. False where nobody counts.
+  bool IsCodeSame(MemoryReader& memory);
 
   Mirror& mirror(bool lean) { return lean ? lean_ : mirror_; }
   Mirror& again_mirror() { return again_; }
+  Mirror& counters_mirror() { return counters_mirror_; }
   const std::vector<InterpreterHead>& interpreters() const { return interpreters_; }
   // In the first read of this sample.
   const std::vector<Gil>& gils() const { return gils_; }
@@ -65,8 +69,6 @@ class ThreadHeads {
   bool complete() const { return complete_; }
   // Since the Read before, no thread but the holders of the GILs has run, and no list has another beginning.
   bool is_same() const { return is_same_; }
-  // No code object was made since the Read before. A counter that overflowed is zero and stays so; it says nothing.
-  bool is_code_same() const { return is_code_same_; }
 
  private:
   static constexpr size_t kMostInterpreters = 256;
@@ -82,13 +84,13 @@ class ThreadHeads {
   Mirror mirror_;
   Mirror lean_;
   Mirror again_;
+  Mirror counters_mirror_;
   std::vector<InterpreterHead> interpreters_, last_interpreters_;
   std::vector<Gil> gils_, last_gils_, gils_now_;
   std::vector<uint64_t> planned_again_;
   std::vector<uint32_t> counters_, last_counters_;
   bool complete_ = false;
   bool is_same_ = false;
-  bool is_code_same_ = false;
 };
 
 }  // namespace wf::cpython
