@@ -29,7 +29,7 @@ FEW_SHAPES = {"3.11": [(1, 20), (64, 20)], "3.13": SHAPES[:4]}
 TIMES_LESS = {(1, 20): 5, (64, 20): 50, (64, 200): 50}  # CPU than py-spy; 20 everywhere else
 RATE, LONG, SHORT = 1000, 3, 1
 PEER_RATE = {1: 1000, 8: 200, 64: 20}  # what py-spy can keep up with; it costs the same for each sample at any rate
-PAIRS = 5
+PAIRS = 8
 
 
 def row(name: str, ours: float, peer: float | None, target: str, unit: str, note: str = "") -> dict[str, Any]:
@@ -149,7 +149,7 @@ def loss_rows(scratch: Scratch) -> Iterator[dict[str, Any]]:
                 peer = loss(target, lambda: scratch.pyspy(target.pid, RATE, 60), 2)
         beside = "profiling.sampling" if version == "3.15" else "py-spy 0.4.3"
         name = f"work lost per CPU second at 1 kHz, {version}, {threads} threads".replace(" 1 threads", " 1 thread")
-        yield row(name, ours * 100, peer and peer * 100, "<= 1 %", "%", f"beside {beside}; noise is about 1 %")
+        yield row(name, ours * 100, peer and peer * 100, "<= 1 %", "%", f"beside {beside}; noise is about 3 %")
 
 
 def idle_percent(command: Callable[[int], list[str]]) -> float:
