@@ -23,7 +23,7 @@
 #include "profile/stack_recorder.h"
 #include "sampler/pacer.h"
 #include "sampler/process_watch.h"
-#include "sampler/snapshot_recorder.h"
+#include "sampler/watched.snapshotrecorder.h"
 #include "store/store.h"
 
 namespace wf::app {
@@ -78,6 +78,7 @@ struct Watched {
   uint32_t id;
   int64_t since_ns;
   ProcessWatch watch;
+  sampler::Snapshot snapshot;  // of this process alone: a look writes only what is new
   context::PositionReader positions;
   std::optional<sampler::SnapshotRecorder> recorder;  // from its first snapshot on
 };
@@ -158,16 +159,16 @@ class Sampling {
       watched.recorder->Pause(now_ns);
       return !watched.watch.HasEnded();
     }
-    const ProcessWatch::Look found = watched.watch.Read(now_ns, &snapshot_);
+    const ProcessWatch::Look found = watched.watch.Read(now_ns, &watched.snapshot);
     if (found != ProcessWatch::Look::kSeen) {
       if (watched.recorder) watched.recorder->End(now_ns);
       if (why_not_.empty()) why_not_ = watched.watch.why_not().message();
       return found != ProcessWatch::Look::kEnded && !IsRefused(watched, now_ns);
     }
     watched.positions.After();
-    for (sampler::ThreadSample& thread : snapshot_.threads) Place(watched.positions, thread);
+    for (sampler::ThreadSample& thread : watched.snapshot.threads) Place(watched.positions, thread);
     if (!watched.recorder) watched.recorder.emplace(recorder_, watched.id);
-    watched.recorder->Record(snapshot_, now_ns);
+    watched.recorder->Record(watched.snapshot, now_ns);
     ++seen_;
     return true;
   }
@@ -199,7 +200,6 @@ class Sampling {
   store::RunWriter& writer_;
   profile::StackRecorder recorder_;
   std::map<int32_t, std::unique_ptr<Watched>> watched_;
-  sampler::Snapshot snapshot_;
   int64_t next_piece_ns_;
   uint64_t seen_ = 0;
   bool is_told_ = false;  // of the first process
