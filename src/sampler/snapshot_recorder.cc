@@ -32,6 +32,12 @@ void SnapshotRecorder::Record(const Snapshot& snapshot, int64_t time_ns) {
   });
 }
 
+void SnapshotRecorder::Pause(int64_t time_ns) {
+  for (const auto& [key, thread] : threads_) {
+    recorder_.Record(thread.index, {.time_ns = time_ns, .clock_ns = time_ns, .weighs = false});
+  }
+}
+
 // Finds the threads of a snapshot that is not like the one before.
 void SnapshotRecorder::Arrange(const Snapshot& snapshot, int64_t time_ns) {
   ++round_;
@@ -59,6 +65,10 @@ void SnapshotRecorder::End(int64_t time_ns) {
 }
 
 void SnapshotRecorder::RecordThread(const ThreadSample& sample, Thread& thread, int64_t time_ns) {
+  if (!sample.is_wanted) {
+    recorder_.Record(thread.index, {.time_ns = time_ns, .clock_ns = time_ns, .weighs = false});
+    return;
+  }
   if (sample.stack.reject != Reject::kNone) {
     const bool in_part = !sample.stack.frames.empty();
     recorder_.CountRejected(std::string(Name(sample.stack.reject)) + (in_part ? ", kept in part" : ""));
@@ -66,7 +76,9 @@ void SnapshotRecorder::RecordThread(const ThreadSample& sample, Thread& thread, 
   }
   const bool is_same = sample.stack.version != 0 && sample.stack.version == thread.version;
   const uint32_t node = is_same ? thread.node : StackOf(sample.stack, thread);
-  recorder_.Record(thread.index, {.time_ns = time_ns, .clock_ns = time_ns, .stack = node, .state = StateOf(sample)});
+  recorder_.Record(
+      thread.index,
+      {.time_ns = time_ns, .clock_ns = time_ns, .stack = node, .state = StateOf(sample), .attempt = sample.attempt});
 }
 
 // Only the frames in which the stack differs from the thread's last one are looked up.

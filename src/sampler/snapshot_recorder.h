@@ -27,6 +27,8 @@ class SnapshotRecorder {
 
   // Threads that are not in a complete snapshot have ended. One that is not complete is counted among the rejected.
   void Record(const Snapshot& snapshot, int64_t time_ns);
+  // Nobody looks until the next snapshot: the time counts for nothing.
+  void Pause(int64_t time_ns);
   // All threads have ended: the process did, or it executes another program.
   void End(int64_t time_ns);
 

@@ -37,10 +37,12 @@ struct TargetOptions {
 };
 
 struct ThreadSample {
-  int32_t tid = 0;      // as seen from here; 0: not known
-  char state = '?';     // R, S, D, T … of /proc; '?': not known
-  bool active = false;  // on a CPU or waiting for one
-  std::string name;     // of its threading.Thread; empty: it has none
+  int32_t tid = 0;        // as seen from here; 0: not known
+  char state = '?';       // R, S, D, T … of /proc; '?': not known
+  bool active = false;    // on a CPU or waiting for one
+  std::string name;       // of its threading.Thread; empty: it has none
+  uint64_t attempt = 0;   // of Workflow; 0: none, or not known. Not Target's to fill in, nor is:
+  bool is_wanted = true;  // false: its time is to count for nothing
   cpython::ThreadStack stack;
 };
 
