@@ -203,8 +203,9 @@ import itertools, os, threading
 os.write(1, b"ready %d\\n" % os.getpid())
 for i in itertools.count():
     space = {}
-    exec(compile("def f%d(n):\\n for _ in range(n): pass" % i, "file%d" % (i % 5000), "exec"), space)
-    thread = threading.Thread(target=space["f%d" % i], args=(20000,), name="t%d" % (i % 100))
+    name = "f%d" % (i % 1000)
+    exec(compile("def %s(n):\\n for _ in range(n): pass" % name, "file%d" % (i % 1000), "exec"), space)
+    thread = threading.Thread(target=space[name], args=(20000,), name="t%d" % (i % 100))
     thread.start(); thread.join()
 """
 

@@ -15,7 +15,8 @@ uint8_t StateOf(const ThreadSample& sample) {
 }  // namespace
 
 void SnapshotRecorder::Record(const Snapshot& snapshot, int64_t time_ns) {
-  const bool is_arranged = snapshot.list_version != 0 && snapshot.list_version == arranged_;
+  const bool is_arranged =
+      snapshot.list_version != 0 && snapshot.list_version == arranged_ && snapshot.threads.size() == order_.size();
   if (!is_arranged) Arrange(snapshot, time_ns);
   for (size_t i = 0; i < order_.size(); ++i) RecordThread(snapshot.threads[i], *order_[i], time_ns);
   if (!snapshot.complete) {

@@ -33,7 +33,7 @@ class SnapshotRecorder {
   void End(int64_t time_ns);
 
  private:
-  static constexpr size_t kMostCodes = 1 << 15;
+  static constexpr size_t kMostCodes = 1 << 13;
 
   // A frame of a stack and the node that ends with it.
   struct Step {

@@ -78,7 +78,7 @@ Status Target::Read(Snapshot* snapshot) {
 }
 
 bool Target::IsArranged(const cpython::Sample& sample, const Snapshot& snapshot) const {
-  if (arranged_ == 0 || snapshot.list_version != arranged_) return false;
+  if (arranged_ == 0 || snapshot.list_version != arranged_ || snapshot.threads.size() != order_.size()) return false;
   if (arranged_list_ != sample.list_version || arranged_names_ != names_.version()) return false;
   return runtime_.minor >= kIdentIsOwn ||
          std::none_of(sample.threads.begin(), sample.threads.end(),
