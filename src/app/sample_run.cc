@@ -23,7 +23,7 @@
 #include "profile/stack_recorder.h"
 #include "sampler/pacer.h"
 #include "sampler/process_watch.h"
-#include "sampler/watched.snapshotrecorder.h"
+#include "sampler/snapshot_recorder.h"
 #include "store/store.h"
 
 namespace wf::app {

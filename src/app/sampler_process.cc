@@ -25,6 +25,7 @@ namespace wf::app {
 namespace {
 
 constexpr int kStartMs = 5'000;
+constexpr int kEndMs = 1'000;
 constexpr int kStopMs = 10'000;  // a busy disk; a long last piece
 
 Status CannotStart(const std::string& program, int error) {
@@ -147,6 +148,14 @@ void SamplerProcess::Watch(int32_t pid, uint32_t process) {
   if (channel_.valid()) (void)send(channel_.get(), &message, sizeof(message), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
+// Where we are the first process of a container it became our child when its parent ended.
+void SamplerProcess::ReapWhereItIsOurs() const {
+  if (owner_ != 1) return;
+  pollfd ended{handle_.get(), POLLIN, 0};
+  (void)poll(&ended, 1, kEndMs);
+  (void)waitpid(pid_, nullptr, WNOHANG);
+}
+
 Status SamplerProcess::Stop() {
   if (getpid() != owner_) return {};  // a fork: the sampler is the parent's
   const std::lock_guard lock(mutex_);
@@ -159,6 +168,7 @@ Status SamplerProcess::Stop() {
     if (handle_.valid()) syscall(SYS_pidfd_send_signal, handle_.get(), SIGKILL, nullptr, 0);
     return {Code::kIo, fmt::format("the sampler (process {}) ended or hung before it had written everything", pid_)};
   }
+  ReapWhereItIsOurs();
   if (last->problem[0] != '\0') return {Code::kFailedPrecondition, last->problem};
   return {};
 }

@@ -41,6 +41,7 @@ class SamplerProcess {
 
  private:
   SamplerProcess(base::Fd channel, base::Fd handle, int32_t pid);
+  void ReapWhereItIsOurs() const;
 
   const int32_t owner_;
   const int32_t pid_;
