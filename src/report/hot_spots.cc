@@ -45,7 +45,7 @@ void AddTask(const TaskHotSpots& task, bool all, Language language, Table& table
 
 std::string Title(const analysis::HotSpots& hot, const Style& style) {
   const profile::StackMeta& meta = hot.meta;
-  std::string title = Paint(style, Tone::kStrong, std::string(Say(Phrase::kHottestLines, style.language)));
+  std::string title = Paint(style, Tone::kStrong, Say(Phrase::kHottestLines, style.language));
   title += fmt::format(" ({:.4g} / {:g} Hz", meta.achieved_rate_hz, meta.rate_hz);
   if (meta.missed > 0) title += fmt::format("; {} {}", meta.missed, Say(Phrase::kMissed, style.language));
   if (meta.rejected_total() > 0) {
