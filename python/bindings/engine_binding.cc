@@ -56,6 +56,8 @@ app::SessionOptions OptionsOf(const nb::dict& spec) {
   options.cpu_overrides = Get<bool>(spec, "cpu_overrides", false);
   options.stored = spec.contains("store") && !spec["store"].is_none();
   options.store_folder = Get<std::string>(spec, "store", "");
+  options.stack_rate_hz = Get<double>(spec, "stack_rate", 0);
+  options.sampler = Get<std::string>(spec, "sampler", "");
   return options;
 }
 
@@ -273,6 +275,8 @@ void BindEngine(nb::module_& module) {
            })
       .def("end_process", [](EngineHandle&, int pid) { app::RunSession::RemoveProcess(pid); })
       .def("on_lost", OnLost)
+      .def_prop_ro("sampler_pid", [](EngineHandle& h) { return h.engine.session().SamplerPid(); })
+      .def_prop_ro("stacks_problem", [](EngineHandle& h) { return h.engine.session().StacksProblem().message(); })
       .def("flush",
            [](EngineHandle& h) {
              const nb::gil_scoped_release release;

@@ -2,6 +2,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include "app/sampler_process.h"
 #include "base/clock.h"
 #include "current.h"
 #include "direct_call.h"
@@ -44,7 +45,7 @@ void BindRemoteAttempt(nb::module_& module) {
       .def(
           "__init__",
           [](RemoteAttempt* self, const std::string& run_id, const std::string& workflow, const nb::str& task,
-             uint32_t node, uint64_t attempt, uint32_t number, int map_index) {
+             uint32_t node, uint64_t attempt, uint32_t number, int map_index, bool sampled) {
             new (self) RemoteAttempt;
             self->run_id = run_id;
             self->workflow = workflow;
@@ -58,10 +59,10 @@ void BindRemoteAttempt(nb::module_& module) {
             current_attempt.attempt = attempt;
             current_attempt.map_index = map_index;
             const auto run = base::RunId::Parse(run_id);
-            current_attempt.position = {run.value_or(base::RunId{}), attempt, node, 0};
+            current_attempt.position = {run.value_or(base::RunId{}), attempt, node, 0, sampled};
           },
           nb::arg("run_id"), nb::arg("workflow"), nb::arg("task"), nb::arg("node"), nb::arg("attempt"),
-          nb::arg("number"), nb::arg("map_index"))
+          nb::arg("number"), nb::arg("map_index"), nb::arg("sampled") = true)
       .def("begin",
            [](RemoteAttempt& self) {
              self.outer = Switch({nullptr, &self.attempt});
@@ -94,6 +95,13 @@ void BindMeasuring(nb::module_& module) {
       .def("finish", [](Observation& self, const std::string& status) { self.Finish(StateNamed(status)); });
   module.def("current_attempt", CurrentAttemptTuple,
              "(run id, node, attempt, number, task) of what this thread runs, else None");
+  module.def(
+      "let_sample",
+      [](int32_t sampler) {
+        (void)context::Current();  // makes the page, so that it is found at once
+        app::AllowTracer(sampler);
+      },
+      nb::arg("sampler"), "This process may be read by the run's sampler, a process id.");
   module.def("monotonic_ns", &base::MonotonicNs);
   module.def("thread_cpu_ns", &base::ThreadCpuNs);
   module.def("start_direct_store", [](const nb::str& folder) {

@@ -34,6 +34,7 @@ class Settings:
         "mode",
         "mode_overrides",
         "namespace",
+        "stack_rate",
         "store",
         "workers",
     )
@@ -50,6 +51,7 @@ class Settings:
         self.store: str | bool | None = None
         self.metrics_port: int | None = None
         self.namespace: str | None = None
+        self.stack_rate: float | None = None
         for name, value in values.items():
             setattr(self, name, value)
 
@@ -104,18 +106,34 @@ def _namespace(value: Any) -> str:
     return value
 
 
+def _stack_rate(value: Any) -> float:
+    try:
+        rate = float(value) if not isinstance(value, bool) else -1.0
+    except (TypeError, ValueError):
+        rate = -1.0
+    if rate != 0 and not 0.01 <= rate <= 10_000:
+        raise ValueError("samples per second are needed, from 0.01 to 10000, or 0 for no stacks")
+    return rate
+
+
 _WORKERS, _PORT, _EVERY = _whole(1, 4096), _whole(0, 65535), _whole(1, 2**31 - 1)
 
 # section -> key -> (name in Settings, check). A key not in here is an error; a section not in here may belong to a
 # later version of the command line, which reads the same file, and only the ones named are ours.
 _FILE_KEYS: dict[str, dict[str, tuple[str, Callable[[Any], Any]]]] = {
-    "profiling": {"mode": ("mode", _mode), "every": ("every", _EVERY), "cpu": ("cpu", _boolean)},
+    "profiling": {
+        "mode": ("mode", _mode),
+        "every": ("every", _EVERY),
+        "cpu": ("cpu", _boolean),
+        "stack_rate": ("stack_rate", _stack_rate),
+    },
     "run": {"executor": ("executor", _executor), "workers": ("workers", _WORKERS)},
     "metrics": {"namespace": ("namespace", _namespace), "port": ("metrics_port", _PORT)},
 }
 _ENVIRONMENT: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "WF_MODE": ("mode", _mode),
     "WF_CPU": ("cpu", _truth),
+    "WF_STACK_RATE": ("stack_rate", _stack_rate),
     "WF_EXECUTOR": ("executor", _executor),
     "WF_WORKERS": ("workers", _WORKERS),
     "WF_STORE": ("store", _text),
@@ -233,6 +251,7 @@ def checked(settings: Settings, source: str) -> Settings:
         ("mode", _mode),
         ("metrics_port", _PORT),
         ("namespace", _namespace),
+        ("stack_rate", _stack_rate),
     ):
         value = getattr(settings, name)
         if value is None:
@@ -244,15 +263,17 @@ def checked(settings: Settings, source: str) -> Settings:
     return settings
 
 
-def resolve(asked: Settings, decorator: Settings, environment: Mapping[str, str] | None = None) -> Settings:
-    """What holds for a run, each setting from the first source that has it."""
+def resolve(
+    asked: Settings, decorator: Settings, environment: Mapping[str, str] | None = None, *, stack_rate: float = 0
+) -> Settings:
+    """What holds for a run, each setting from the first source that has it; `stack_rate`: the built-in one."""
     checked(asked, "run")
     checked(decorator, "@wf.workflow")
     env = from_environment(os.environ if environment is None else environment)
     file = load_file(find_file())
-    built_in = Settings(executor="threads", mode="always", every=10, cpu=True, store="")
+    built_in = Settings(executor="threads", mode="always", every=10, cpu=True, store="", stack_rate=stack_rate)
     merged = Settings()
-    for name in ("executor", "workers", "mode", "every", "cpu", "store", "metrics_port", "namespace"):
+    for name in ("executor", "workers", "mode", "every", "cpu", "store", "metrics_port", "namespace", "stack_rate"):
         for source in (asked, env, decorator, file, built_in):
             value = getattr(source, name)
             if value is not None:

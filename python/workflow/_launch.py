@@ -185,7 +185,7 @@ def _run(workflow: Workflow[..., Any], kwargs: dict[str, Any], request: Mapping[
     from workflow import _progress
     from workflow._run import execute
 
-    asked = {name: request.get(name) for name in ("executor", "workers", "store", "mode")}
+    asked = {name: request.get(name) for name in ("executor", "workers", "store", "mode", "stack_rate")}
     asked["tags"] = request.get("tags") or None
     as_json, quiet = bool(request.get("json")), bool(request.get("quiet"))
     watch = _Watch(_progress.choose(quiet=quiet or as_json))
@@ -193,9 +193,10 @@ def _run(workflow: Workflow[..., Any], kwargs: dict[str, Any], request: Mapping[
     if as_json:
         sys.stdout = sys.stderr  # stdout is for the document alone
     argv = _command_line(request)
+    sampler = request.get("sampler") or None
     code = None
     try:
-        run = execute(workflow, (), kwargs, asked, check=False, observer=watch, argv=argv, serve=False)
+        run = execute(workflow, (), kwargs, asked, check=False, observer=watch, argv=argv, serve=False, sampler=sampler)
     except KeyboardInterrupt as interrupt:
         if watch.run is None:
             raise
@@ -254,7 +255,7 @@ def _command_line(request: Mapping[str, Any]) -> list[str]:
     """The command as it was typed, nearly; parameters have a place of their own in the store."""
     target = str(request["target"])
     words = ["wf", "run", f"{target}:{request['workflow']}" if request.get("workflow") else target]
-    for name in ("executor", "workers", "mode", "store", "metrics_port"):
+    for name in ("executor", "workers", "mode", "store", "metrics_port", "stack_rate"):
         if request.get(name) is not None:
             words += [f"--{name.replace('_', '-')}", str(request[name])]
     if request.get("params_file"):

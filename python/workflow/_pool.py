@@ -216,6 +216,7 @@ class _Slot:
             "attempt": job.attempt,
             "number": job.number,
             "map_index": job.map_index,
+            "sampled": job.sampled,
         }
         try:
             # Values are a message inside the message: what fails to unpickle in the worker fails the task there.
@@ -309,6 +310,7 @@ class ProcessesExecutor:
             "run_id": engine.run_id,
             "workflow": engine.workflow,
             "namespace": core.metrics_namespace(),  # what it counts is added to our families: same names
+            "sampler": engine.sampler_pid,  # who may read its memory; 0: nobody
         }
         self._slots = [_Slot(self, engine, index) for index in range(workers)]
         for slot in self._slots:

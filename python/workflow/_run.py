@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Observer", "execute"]
 
+_WF_RUN_STACK_RATE = 100.0  # of `wf run`; elsewhere there are stacks only where a setting asks for them
 _SECRET_WORDS = ("password", "passwd", "secret", "token", "apikey", "api_key", "credential", "private_key")
 
 
@@ -48,8 +49,12 @@ def execute(
     observer: Observer | None = None,
     argv: list[str] | None = None,
     serve: bool = True,
+    sampler: str | None = None,
 ) -> Run[Any]:
-    """Run `workflow` and wait for it; see `Workflow.run`. ``serve=False``: the caller serves the metrics."""
+    """Run `workflow` and wait for it; see `Workflow.run`. ``serve=False``: the caller serves the metrics.
+
+    ``sampler``: the file of ``wf``, given by ``wf run``: then stacks are recorded unless a setting says otherwise.
+    """
     if building() is not None:
         raise WorkflowError(
             f"{workflow.name}.run(…) inside the body of a workflow: call {workflow.name}(…) there, and its tasks "
@@ -57,12 +62,14 @@ def execute(
         )
     bound = bind(workflow.name, workflow.__wrapped__, args, kwargs)
     tags = {**_tags(workflow.defaults.get("tags")), **_tags(asked.get("tags"))}
-    settings = _config.resolve(_only(asked), _only(workflow.defaults))
+    built_in_rate = 0 if sampler is None else _WF_RUN_STACK_RATE
+    settings = _config.resolve(_only(asked), _only(workflow.defaults), stack_rate=built_in_rate)
     if serve and settings.namespace:
         _choose_namespace(settings.namespace, asked.get("namespace") or workflow.defaults.get("namespace"))
     server = _serve_metrics(settings) if serve else None
     try:
-        engine = Engine(_spec(workflow, bound, settings, tags, sys.argv if argv is None else argv))
+        spec = _spec(workflow, bound, settings, tags, sys.argv if argv is None else argv)
+        engine = Engine({**spec, "sampler": sampler or _find_wf() if settings.stack_rate else ""})
         run: Run[Any] = Run(engine, workflow.name)
         _Execution(workflow, bound, settings, engine, run, observer).go()
     finally:
@@ -123,6 +130,8 @@ class _Execution:
                 engine.close(run.state, run.cause)
             except StoreError as error:  # the work is done: that its record is incomplete takes no result away
                 self._loss(str(error))
+            if engine.stacks_problem:
+                _say_no_stacks(engine.stacks_problem)
             if self._observer is not None:
                 self._observer.ended(run, engine)
 
@@ -220,7 +229,7 @@ def _failures(engine: Engine) -> list[Failure]:
 
 
 def _only(options: Mapping[str, Any]) -> Settings:
-    names = ("executor", "workers", "store", "mode", "metrics_port", "namespace")
+    names = ("executor", "workers", "store", "mode", "metrics_port", "namespace", "stack_rate")
     return Settings(**{name: options.get(name) for name in names})
 
 
@@ -254,6 +263,7 @@ def _spec(
         "every": settings.every,
         "cpu": settings.cpu,
         "cpu_overrides": settings.cpu_overrides,
+        "stack_rate": settings.stack_rate,
         "commit": _commit(os.path.dirname(os.path.abspath(file))) if settings.store is not False else "",
         "python": platform.python_version(),
     }
@@ -296,6 +306,19 @@ def _commit(folder: str) -> str:
     except (OSError, subprocess.SubprocessError):
         return ""
     return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def _find_wf() -> str:
+    """The command ``wf`` of this environment, else of the PATH; a plain "wf" that nobody finds when there is none."""
+    import shutil
+    import sysconfig
+
+    own = os.path.join(sysconfig.get_path("scripts"), "wf")
+    return own if os.access(own, os.X_OK) else shutil.which("wf") or own
+
+
+def _say_no_stacks(problem: str) -> None:
+    print(f"workflow: the run has no stacks, or not all: {problem} (--stack-rate 0: none wanted)", file=sys.stderr)
 
 
 def _choose_namespace(namespace: str, asked: Any) -> None:

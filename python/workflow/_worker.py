@@ -101,6 +101,7 @@ class _Worker:
             attempt=header["attempt"],
             number=header["number"],
             map_index=header["map_index"],
+            sampled=header["sampled"],
         )
         self._output.attempt = header["attempt"]
         attempt.begin()
@@ -171,6 +172,8 @@ def main(descriptor: int) -> None:
     config = _transport.decode(_transport.receive(channel))
     if config["namespace"]:
         core.set_metrics_namespace(config["namespace"])
+    if config["sampler"]:
+        core.let_sample(config["sampler"])
     threading.Thread(target=_watch, args=(channel,), name="wf-watch", daemon=True).start()
     with contextlib.suppress(_transport.Closed):
         _Worker(channel, config).serve()

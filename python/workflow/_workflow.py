@@ -129,6 +129,7 @@ class Workflow(Generic[P, R]):
         mode: Mode | None = None,
         metrics_port: int | None = None,
         namespace: str | None = None,
+        stack_rate: float | None = None,
         check: bool = True,
         **kwargs: Any,
     ) -> Run[R]:
@@ -141,6 +142,8 @@ class Workflow(Generic[P, R]):
         mode          always (default), sample or off: which runs of a task get the costly probes
         metrics_port  serves /metrics on 127.0.0.1 meanwhile; 0 takes a free port and prints it
         namespace     prefix of our own metrics; the same for all runs of a process
+        stack_rate    stacks of all threads so many times per second, by a process beside this one; 0 (default; 100
+                      under ``wf run``): none
 
         A parameter of the workflow that has one of these names is given by position, or here by keyword when the
         option is set with `options`.
@@ -155,6 +158,7 @@ class Workflow(Generic[P, R]):
             "mode": mode,
             "metrics_port": metrics_port,
             "namespace": namespace,
+            "stack_rate": stack_rate,
         }
         own = _parameter_names(self.__wrapped__)
         for name in [name for name, value in asked.items() if name in own and value is not None]:
@@ -195,7 +199,7 @@ class Workflow(Generic[P, R]):
         __qualname__: str
 
 
-_OPTIONS = ("executor", "workers", "store", "tags", "mode", "metrics_port", "namespace")
+_OPTIONS = ("executor", "workers", "store", "tags", "mode", "metrics_port", "namespace", "stack_rate")
 
 
 def _check_options(where: str, options: Mapping[str, Any]) -> None:
@@ -222,7 +226,8 @@ def workflow(function: Any = None, /, *, name: str | None = None, **options: Any
     """Make a function a workflow: its body runs once, the task calls in it make the graph.
 
     name      the workflow's name; the function's own by default
-    options   defaults for `Workflow.run`: executor, workers, store, tags, mode, metrics_port, namespace
+    options   defaults for `Workflow.run`: executor, workers, store, tags, mode, metrics_port, namespace,
+              stack_rate
     """
     if isinstance(function, str):
         raise DecoratorError(f"@workflow({function!r}): a name goes by keyword: @workflow(name={function!r})")

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <memory>
 
+#include "analysis/hot_spots.h"
 #include "base/atomic_file.h"
 #include "store/store.h"
 
@@ -41,6 +42,13 @@ Result<std::set<uint64_t>> AttemptsOf(const profile::RunRecord& record, const st
   return attempts;
 }
 
+std::function<std::string(uint64_t)> TaskNames(const profile::RunRecord& record) {
+  return [tasks = record.tasks, task_of = analysis::TaskOfAttempts(record)](uint64_t attempt) {
+    const auto found = task_of.find(attempt);
+    return found == task_of.end() ? std::string() : tasks[found->second].name;
+  };
+}
+
 }  // namespace
 
 std::optional<std::string> ReadPythonSource(const std::string& file) {
@@ -72,12 +80,15 @@ Result<Exported> ExportStacks(const ExportRequest& request) {
   const Result<profile::StackProfile> stacks = (*store)->Stacks(*id);
   if (!stacks.ok()) return stacks.status();
   profile::ExportOptions options = request.options;
-  if (!request.task.empty()) {
+  if (!request.task.empty() || request.tasks) {
     const Result<profile::RunRecord> record = (*store)->Load(*id);
     if (!record.ok()) return record.status();
-    Result<std::set<uint64_t>> attempts = AttemptsOf(*record, request.task);
-    if (!attempts.ok()) return attempts.status();
-    options.attempts = *std::move(attempts);
+    if (request.tasks) options.task_of = TaskNames(*record);
+    if (!request.task.empty()) {
+      Result<std::set<uint64_t>> attempts = AttemptsOf(*record, request.task);
+      if (!attempts.ok()) return attempts.status();
+      options.attempts = *std::move(attempts);
+    }
   }
   if (!options.read_source) options.read_source = &ReadPythonSource;
   (*format)->write(*stacks, options, file->stream());

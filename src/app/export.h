@@ -16,6 +16,7 @@ struct ExportRequest {
   std::string format;  // a name of profile::ExportFormats()
   std::string output;  // empty: <run's id> with the format's suffix, in the current folder; "-": standard output
   std::string task;    // only what its attempts did; empty: all
+  bool tasks = false;  // each task as the outermost frame
   profile::ExportOptions options;
 };
 

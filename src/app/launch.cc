@@ -122,6 +122,8 @@ std::string LaunchDocument(const RunRequest& request) {
       {"quiet", request.quiet},
       {"json", request.json},
       {"namespace", OrNull(request.metrics_namespace)},
+      {"stack_rate", request.stack_rate_hz ? nlohmann::json(*request.stack_rate_hz) : nlohmann::json()},
+      {"sampler", request.sampler},
   };
   // Bytes that are not UTF-8 (file names may hold any) are replaced rather than thrown about.
   return document.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);

@@ -31,6 +31,8 @@ struct RunRequest {
   bool quiet = false;
   bool json = false;
   std::string metrics_namespace;
+  std::optional<double> stack_rate_hz;  // 0: no stacks
+  std::string sampler;                  // the file of `wf` itself, which samples them
 };
 
 // "pipeline.py:training" -> file and workflow; a file whose own name holds the colon wins.

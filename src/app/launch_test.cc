@@ -79,8 +79,8 @@ TEST_F(LaunchTest, AnAddressThatOthersReachNeedsAToken) {
 TEST_F(LaunchTest, NothingGivenBecomesNullSoThatPythonSideDecides) {
   const nlohmann::json document = nlohmann::json::parse(LaunchDocument(ValidRequest()));
   EXPECT_EQ(document["version"], 1);
-  for (const char* key :
-       {"workflow", "params_file", "executor", "workers", "mode", "store", "metrics_port", "token_file", "namespace"}) {
+  for (const char* key : {"workflow", "params_file", "executor", "workers", "mode", "store", "metrics_port",
+                          "token_file", "namespace", "stack_rate"}) {
     EXPECT_TRUE(document.at(key).is_null()) << key;
   }
   EXPECT_EQ(document["params"], nlohmann::json::object());

@@ -6,6 +6,7 @@
 
 #include "analysis/bottleneck.h"
 #include "analysis/diff.h"
+#include "analysis/hot_spots.h"
 #include "analysis/summary.h"
 #include "app/absent_reasons.h"
 #include "base/clock.h"
@@ -84,10 +85,34 @@ report::RunReport ReportOn(const profile::RunRecord& record) {
   return report;
 }
 
-Result<report::RunReport> Report(const std::string& store, const std::string& run) {
-  const Result<profile::RunRecord> record = LoadRun(store, run);
+namespace {
+
+// Lines of a task that a report keeps; the terminal shows fewer.
+constexpr size_t kMostSpots = 20;
+
+std::string WhyNoStacks(const profile::RunRecord& record, const profile::StackMeta* meta) {
+  if (meta != nullptr && !meta->rejected.empty()) return meta->rejected.begin()->first;
+  if (record.run.mode == "off") return "the run was made with mode off";
+  if (meta != nullptr) return "every attempt was too short for the rate of samples (--stack-rate)";
+  return "wf run records them, unless --stack-rate 0; elsewhere run(stack_rate=100) or WF_STACK_RATE does";
+}
+
+}  // namespace
+
+Result<report::RunReport> Report(const std::string& store_folder, const std::string& run) {
+  Result<std::unique_ptr<store::Store>> store = OpenForReading(store_folder);
+  if (!store.ok()) return store.status();
+  const Result<profile::RunRecord> record = Load(**store, run);
   if (!record.ok()) return record.status();
-  return ReportOn(*record);
+  report::RunReport report = ReportOn(*record);
+  const Result<profile::StackProfile> stacks = (*store)->Stacks(record->run.id);
+  if (stacks.ok()) report.hot = analysis::FindHotSpots(*stacks, *record, kMostSpots);
+  if (!report.hot || report.hot->tasks.empty()) {
+    const bool is_damaged = !stacks.ok() && stacks.status().code() != Code::kNotFound;
+    report.absent.push_back({"stacks", is_damaged ? stacks.status().message()
+                                                  : WhyNoStacks(*record, stacks.ok() ? &stacks->meta : nullptr)});
+  }
+  return report;
 }
 
 Result<report::RunDiff> Diff(const std::string& store_folder, const std::string& before, const std::string& after) {

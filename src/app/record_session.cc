@@ -31,7 +31,7 @@ RecordSession::RecordSession(int32_t pid, const RecordOptions& options, std::fun
 }
 
 void RecordSession::Follow(int32_t pid) {
-  if (!watched_.contains(pid)) watched_.try_emplace(pid, Watched{ProcessWatch(pid), {}});
+  if (!watched_.contains(pid)) watched_.try_emplace(pid, Watched{ProcessWatch(pid), {}, {}});
 }
 
 Status RecordSession::Attach() {
@@ -88,14 +88,14 @@ bool RecordSession::IsFollowed(int32_t pid) const {
 // False when the process ended.
 bool RecordSession::Look(Watched& watched) {
   const int64_t now_ns = base::MonotonicNs();
-  const ProcessWatch::Look found = watched.watch.Read(now_ns, &snapshot_);
+  const ProcessWatch::Look found = watched.watch.Read(now_ns, &watched.snapshot);
   if (found != ProcessWatch::Look::kSeen) {
     if (watched.recorder) watched.recorder->End(now_ns);
     return found != ProcessWatch::Look::kEnded;
   }
   if (!recorder_) Begin(watched.watch.pid(), now_ns);
   if (!watched.recorder) watched.recorder.emplace(*recorder_, AddProcess(watched.watch.pid()));
-  watched.recorder->Record(snapshot_, now_ns);
+  watched.recorder->Record(watched.snapshot, now_ns);
   return true;
 }
 

@@ -61,6 +61,7 @@ class RecordSession {
   struct Watched {
     sampler::ProcessWatch watch;
     std::optional<sampler::SnapshotRecorder> recorder;  // from its first snapshot on
+    sampler::Snapshot snapshot;                         // only what is new in it is written at each look
   };
 
   bool WaitForPython();
@@ -83,7 +84,6 @@ class RecordSession {
   std::optional<profile::StackRecorder> recorder_;  // from the first snapshot on
   profile::StackAssembler assembler_;
   std::vector<profile::Process> processes_;
-  sampler::Snapshot snapshot_;
   uint64_t kept_ = 0;
   int64_t next_search_ns_ = 0;
   int64_t next_piece_ns_ = 0;

@@ -41,6 +41,7 @@ Result<std::unique_ptr<RunSession>> RunSession::Begin(SessionOptions options) {
   const bool is_disk = opened.code() == Code::kIo || opened.code() == Code::kPermissionDenied;
   if (!opened.ok() && (session->options_.needs_store || !is_disk)) return opened;
   session->unopened_ = std::move(opened);
+  session->StartSampler();
   return session;
 }
 
@@ -61,6 +62,11 @@ Status RunSession::Close(base::RunState state, std::string cause) {
   }
   if (state == base::RunState::kSuccess) families_->WorkflowSucceeded(run_.workflow, base::WallNs());
   if (!writer_) return {};
+  if (sampler_ != nullptr) {
+    Status sampled = sampler_->Stop();
+    const std::lock_guard lock(mutex_);
+    if (stacks_problem_.ok()) stacks_problem_ = std::move(sampled);
+  }
   writer_->PutRun(run_);
   return writer_->Close();
 }
@@ -147,6 +153,11 @@ std::string RunSession::Explain() {
 Status RunSession::CheckProgress() {
   const std::lock_guard lock(mutex_);
   return machine_.CheckProgress([this](NodeId node) { return NodeName(node); });
+}
+
+Status RunSession::StacksProblem() {
+  const std::lock_guard lock(mutex_);
+  return stacks_problem_;
 }
 
 std::string RunSession::CancelReason() {

@@ -30,6 +30,7 @@
 
 #include "app/gpu_watch.h"
 #include "app/open_attempt.h"
+#include "app/sampler_process.h"
 #include "dag/machine.h"
 #include "metrics/run_families.h"
 #include "profile/model.h"
@@ -55,6 +56,9 @@ struct SessionOptions {
   int every = 10;               // mode sample: the first attempt of a task and then 1 in `every`
   bool cpu = true;              // false: CPU time is left out
   bool cpu_overrides = false;   // as mode_overrides
+  // Stacks: so many times a second by a process beside this one; 0: none. Only what is stored has stacks.
+  double stack_rate_hz = 0;
+  std::string sampler;  // the file of `wf`, which is that process
 };
 
 // How one task is measured; kInherit: as the run.
@@ -155,6 +159,10 @@ class RunSession {
   // A remote attempt is about to run in this worker process.
   void SetWorkerPid(OpenAttempt* open, int32_t pid);
   void SetOnStoreError(std::function<void(const Status&)> hook);
+  // The process that samples this run; 0: none does.
+  int32_t SamplerPid() const { return sampler_ == nullptr ? 0 : sampler_->pid(); }
+  // Why the run has no stacks, or not all; known in full after Close. Never an error of the run.
+  Status StacksProblem();
   void Flush();
   // Ends the run with `state`; writes everything; further calls do nothing.
   Status Close(base::RunState state, std::string cause);
@@ -182,6 +190,7 @@ class RunSession {
 
   explicit RunSession(SessionOptions options);
   Status OpenStore();
+  void StartSampler();
   void RegisterOpen(OpenAttempt* open, const Ready& ready, int32_t worker);
   TaskOptions::Mode ModeOf(const TaskInfo& task) const;
   bool ShouldSample(TaskInfo& task) const;
@@ -209,6 +218,7 @@ class RunSession {
   int64_t wall_offset_ns_ = 0;  // wall - monotonic at the start
   metrics::RunFamilies* families_ = nullptr;
   std::unique_ptr<store::RunWriter> writer_;
+  std::unique_ptr<SamplerProcess> sampler_;
 
   std::mutex mutex_;
   std::condition_variable ready_changed_[2];
@@ -226,6 +236,7 @@ class RunSession {
   uint64_t last_attempt_ = 0;
   uint32_t last_process_ = 1;
   std::string cancel_reason_;
+  Status stacks_problem_;
   bool closed_ = false;
   std::atomic<uint64_t> version_{0};
   std::atomic<bool> over_{false};

@@ -1,12 +1,15 @@
 // RunSession: what goes to the store, apart from attempts that have ended.
 #include <unistd.h>
 
+#include <filesystem>
+
 #include "app/gpu_watch.h"
 #include "app/process_row.h"
 #include "app/run_session.h"
 #include "app/worker_watch.h"
 #include "base/clock.h"
 #include "base/redact.h"
+#include "context/thread_slot.h"
 #include "probe/readings.h"
 
 namespace wf::app {
@@ -26,6 +29,23 @@ Status RunSession::OpenStore() {
   });
   writer_->SetOnRequest([this](const store::Request& request) { OnRequest(request); });
   return {};
+}
+
+void RunSession::StartSampler() {
+  if (!writer_ || options_.stack_rate_hz <= 0 || options_.mode == Mode::kOff) return;
+  SampleRunOptions options;
+  options.run = run_.id;
+  options.store = std::filesystem::absolute(store_folder_).string();
+  options.rate_hz = options_.stack_rate_hz;
+  options.outside = options_.mode == Mode::kAlways;
+  for (const std::string& word : run_.argv) options.command += (options.command.empty() ? "" : " ") + word;
+  (void)context::Current();  // makes the page, so that it is found at once
+  auto started = SamplerProcess::Start(options_.sampler, options);
+  if (started.ok()) {
+    sampler_ = std::move(*started);
+  } else {
+    stacks_problem_ = started.status();
+  }
 }
 
 profile::Node RunSession::NodeRow(NodeId node) const {
@@ -89,6 +109,7 @@ uint32_t RunSession::AddProcess(int32_t pid, const std::string& name) {
   const std::lock_guard lock(mutex_);
   process.id = ++last_process_;
   if (writer_) writer_->PutProcess(process);
+  if (sampler_ != nullptr) sampler_->Watch(pid, process.id);
   return process.id;
 }
 

@@ -45,12 +45,18 @@ std::optional<int64_t> StartTicksOf(int32_t pid) {
   const size_t name_end = text.rfind(')');
   if (name_end == std::string::npos || name_end + 2 >= text.size()) return std::nullopt;
   const char* at = text.c_str() + name_end + 2;
-  if (*at == 'Z' || *at == 'X') return std::nullopt;
-  for (int field = 3; field < 22; ++field) {
+  const char state = *at;
+  constexpr int kThreads = 20;
+  constexpr int kStart = 22;
+  int64_t threads = 0;
+  for (int field = 3; field < kStart; ++field) {
+    if (field == kThreads) threads = std::strtoll(at, nullptr, 10);
     at = std::strchr(at, ' ');
     if (at == nullptr) return std::nullopt;
     ++at;
   }
+  // A process whose main thread alone has exited is shown as a zombie too, and lives on in its other threads.
+  if (state == 'X' || (state == 'Z' && threads < 2)) return std::nullopt;
   char* end = nullptr;
   const int64_t ticks = std::strtoll(at, &end, 10);
   if (end == at) return std::nullopt;

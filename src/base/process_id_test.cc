@@ -2,11 +2,23 @@
 
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
+#include <fstream>
+#include <string>
+#include <thread>
+
 namespace wf::base {
 namespace {
+
+char StateOfProcess(pid_t pid) {
+  std::string line;
+  std::getline(std::ifstream("/proc/" + std::to_string(pid) + "/stat"), line);
+  return line.at(line.rfind(')') + 2);
+}
 
 TEST(ProcessId, ThisProcessIsAlive) {
   const ProcessId self = ProcessId::Self();
@@ -73,4 +85,29 @@ TEST(ProcessId, AnotherPidNamespaceIsUnknown) {
 }
 
 }  // namespace
+TEST(ProcessId, AProcessWhoseMainThreadExitedLivesOnInItsOtherThreads) {
+  int ready[2];
+  ASSERT_EQ(pipe(ready), 0);
+  const pid_t pid = fork();
+  ASSERT_GE(pid, 0);
+  if (pid == 0) {
+    std::thread([fd = ready[1]] {
+      while (StateOfProcess(getpid()) != 'Z') std::this_thread::yield();
+      (void)!write(fd, "x", 1);
+      pause();
+    }).detach();
+    syscall(SYS_exit, 0);  // of this thread alone
+  }
+  close(ready[1]);
+  char byte = 0;
+  ASSERT_EQ(read(ready[0], &byte, 1), 1);
+  EXPECT_TRUE(StartTicksOf(pid).has_value());
+  ASSERT_EQ(kill(pid, SIGKILL), 0);
+  siginfo_t info{};
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT), 0);
+  EXPECT_FALSE(StartTicksOf(pid).has_value());
+  ASSERT_EQ(waitpid(pid, nullptr, 0), pid);
+  close(ready[0]);
+}
+
 }  // namespace wf::base

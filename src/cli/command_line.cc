@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "app/sample_run.h"
 #include "base/say.h"
 #include "base/version.h"
 #include "cli/program_words.h"
@@ -140,6 +141,7 @@ bool Print(std::string_view text) {
 }
 
 int Main(int argc, const char* const* argv) {
+  if (argc == 3 && argv[1] == app::kSampleRunWord) return app::SampleRun(argv[2]);
   CLI::App root{std::string(kDescription), "wf"};
   Context context;
   context.program = argc > 0 ? argv[0] : "wf";

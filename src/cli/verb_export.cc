@@ -45,6 +45,7 @@ Action DeclareExport(Options options, Context& context) {
   options.Flag("--processes", &shown.processes, "each process as an outermost frame");
   options.Flag("--no-idle", &given->no_idle, "leave out the time in which threads waited");
   options.Flag("--gil,-g", &given->gil, "only the time with the interpreter's lock");
+  options.Flag("--tasks", &given->request.tasks, "each task as the outermost frame");
   options.Text("--task", &given->request.task, "NAME", "only what this task did");
   options.Flag("--icicle", &shown.icicle, "flame graph with the outermost frame at the top");
   options.Text("--title", &shown.title, "TEXT", "title of flame graph and heat map (the command)");

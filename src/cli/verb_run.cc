@@ -6,6 +6,7 @@
 
 #include "app/launch.h"
 #include "app/python_environment.h"
+#include "app/self_path.h"
 #include "cli/units.h"
 #include "cli/verb.h"
 
@@ -19,6 +20,7 @@ struct RunOptions {
   std::vector<std::string> tags;
   std::string linger;
   std::string python;
+  std::string stack_rate;
 };
 
 Status FillMap(const char* flag, const std::vector<std::string>& given, std::map<std::string, std::string>* into) {
@@ -44,6 +46,12 @@ Result<int> Act(const std::shared_ptr<RunOptions>& options, const Context& conte
     if (!linger.ok()) return linger.status().WithContext("--linger");
     request.linger_s = static_cast<double>(*linger) / 1e9;
   }
+  if (!options->stack_rate.empty()) {
+    const Result<double> rate = options->stack_rate == "0" ? 0.0 : ParseRate(options->stack_rate);
+    if (!rate.ok()) return rate.status().WithContext("--stack-rate");
+    request.stack_rate_hz = *rate;
+  }
+  request.sampler = app::SelfPath().string();
   WF_RETURN_IF_ERROR(app::Validate(request));
   Result<std::filesystem::path> python = app::FindPython(app::ReadSurroundings(context.program, options->python));
   if (!python.ok()) return python.status();
@@ -74,6 +82,8 @@ Action DeclareRun(Options options, Context& context) {
                  {"inline", "threads", "processes", "async"});
   options.Number("--workers", &request.workers, "how many tasks run at once", 1, 65536);
   options.Choice("--mode", &request.mode, "MODE", "how much is profiled", {"always", "sample", "off"});
+  options.Text("--stack-rate", &given->stack_rate, "RATE",
+               "stacks of all threads so many times per second; 0: none (100)");
   AddStore(options, context);
   AddMetricsOptions(options, given.get());
   options.Texts("--tag", &given->tags, "KEY=VALUE", "a tag of the run, to find it again; may be repeated");

@@ -18,14 +18,17 @@
 namespace wf::context {
 namespace {
 
-Position MakePosition(uint64_t attempt) { return {base::RunId::Make(), attempt, attempt * 2, attempt * 3}; }
+Position MakePosition(uint64_t attempt) {
+  return {base::RunId::Make(), attempt, attempt * 2, attempt * 3, attempt % 2 == 1};
+}
 
 // This process's page, read as a sampler would.
 Snapshot ReadOwnPage() {
   const Result<PageAddress> at = FindPageOf(getpid());
   EXPECT_TRUE(at.ok()) << at.status().message();
   if (!at.ok()) return {};
-  Result<Snapshot> snapshot = ReadPage(getpid(), *at);
+  std::vector<std::byte> scratch;
+  Result<Snapshot> snapshot = ReadPage(getpid(), *at, &scratch);
   EXPECT_TRUE(snapshot.ok()) << snapshot.status().message();
   return snapshot.ok() ? *std::move(snapshot) : Snapshot();
 }
@@ -201,8 +204,9 @@ TEST(Context, CopiesMadeDuringWritesNeverMixTwoAttempts) {
   const Result<PageAddress> at = FindPageOf(getpid());
   ASSERT_TRUE(at.ok());
   int whole = 0;
+  std::vector<std::byte> scratch;
   for (int i = 0; i < 20'000; ++i) {
-    const Result<Snapshot> snapshot = ReadPage(getpid(), *at);
+    const Result<Snapshot> snapshot = ReadPage(getpid(), *at, &scratch);
     ASSERT_TRUE(snapshot.ok());
     const ThreadEntry* const entry = EntryOf(*snapshot, tid);
     if (entry == nullptr) continue;

@@ -3,7 +3,7 @@
 //
 //   offset    size
 //   0         8     "WFCTXPG1"
-//   8         4     version, 1
+//   8         4     version, 2
 //   12        4     bytes of this header, 64
 //   16        4     pid of the writer, as it sees itself
 //   20        4     generation: 0, and one more after each fork
@@ -22,8 +22,8 @@
 //   24        8     attempt
 //   32        8     node
 //   40        8     task
-//   48        8     check: CheckOf the words above; a copy made during a write does not fit it
-//   56        8     zeros
+//   48        8     flags: bit 0, the costly probes look at this attempt (stacks, allocations); the others are 0
+//   56        8     check: CheckOf the words above; a copy made during a write does not fit it
 //
 // A reader takes one copy of the page while the process runs on. A torn slot shows by an odd sequence or a wrong check;
 // the reader then does not know where that thread is, which is better than to name a wrong attempt.
@@ -38,7 +38,7 @@ namespace wf::context {
 
 inline constexpr char kPageName[] = "wf-context";  // of the memfd: "/memfd:wf-context (deleted)" in /proc/<pid>/maps
 inline constexpr uint64_t kMagic = 0x3147505854434657;  // "WFCTXPG1", little-endian
-inline constexpr uint32_t kVersion = 1;
+inline constexpr uint32_t kVersion = 2;
 inline constexpr uint32_t kSlotCount = 4095;  // with the header 256 KiB; only what is used takes memory
 
 struct PageHeader {
@@ -62,12 +62,14 @@ struct alignas(64) Slot {
   std::atomic<uint64_t> attempt;
   std::atomic<uint64_t> node;
   std::atomic<uint64_t> task;
+  std::atomic<uint64_t> flags;
   std::atomic<uint64_t> check;
-  uint64_t reserved;
 };
 
 static_assert(sizeof(PageHeader) == 64 && sizeof(Slot) == 64);
 static_assert(std::atomic<uint64_t>::is_always_lock_free && sizeof(std::atomic<uint64_t>) == 8);
+
+inline constexpr uint64_t kSampledFlag = 1;
 
 inline constexpr size_t kPageBytes = sizeof(PageHeader) + kSlotCount * sizeof(Slot);
 
@@ -77,13 +79,14 @@ struct SlotWords {
   uint64_t attempt;
   uint64_t node;
   uint64_t task;
+  uint64_t flags;
 };
 
 // Each factor is odd, so any one word that differs changes the result.
 constexpr uint64_t CheckOf(uint32_t sequence, const SlotWords& words) {
   return (words.run[0] ^ (words.run[1] << 32 | words.run[1] >> 32)) * 0x9E3779B97F4A7C15 ^
          words.attempt * 0xBF58476D1CE4E5B9 ^ words.node * 0x94D049BB133111EB ^ words.task * 0xD6E8FEB86659FD93 ^
-         (sequence + uint64_t{1}) * 0xA0761D6478BD642F;
+         words.flags * 0xC2B2AE3D27D4EB4F ^ (sequence + uint64_t{1}) * 0xA0761D6478BD642F;
 }
 
 }  // namespace wf::context

@@ -31,14 +31,17 @@ bool DecodeSlot(std::span<const std::byte> slot, ThreadEntry& entry) {
   words.attempt = At<uint64_t>(slot, 24);
   words.node = At<uint64_t>(slot, 32);
   words.task = At<uint64_t>(slot, 40);
+  words.flags = At<uint64_t>(slot, 48);
   const bool was_never_written = sequence == 0;
-  const bool fits = was_never_written || At<uint64_t>(slot, 48) == CheckOf(sequence, words);
+  const bool fits = was_never_written || At<uint64_t>(slot, 56) == CheckOf(sequence, words);
   if (sequence % 2 != 0 || !fits) return false;
   if (was_never_written) return true;
   std::memcpy(entry.run.bytes.data(), words.run, sizeof(words.run));
   entry.attempt = words.attempt;
   entry.node = words.node;
   entry.task = words.task;
+  entry.sampled = (words.flags & kSampledFlag) != 0;
+  entry.sequence = sequence;
   return true;
 }
 

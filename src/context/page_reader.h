@@ -21,6 +21,8 @@ struct ThreadEntry {
   uint64_t attempt = 0;
   uint64_t node = 0;
   uint64_t task = 0;
+  bool sampled = false;   // the costly probes look at this attempt
+  uint32_t sequence = 0;  // of the slot: two copies with the same one say that nothing was written between them
 };
 
 struct Snapshot {
@@ -46,8 +48,9 @@ Result<PageAddress> FindPage(std::string_view maps);
 // Finds the page of process `pid`. Errors: kNotFound; kPermissionDenied when we may not look into the process.
 Result<PageAddress> FindPageOf(int32_t pid);
 
-// Copies the page at `at` (only the slots in use) with process_vm_readv and decodes it.
-Result<Snapshot> ReadPage(int32_t pid, const PageAddress& at);
+// Copies the page at `at` (only the slots in use) with process_vm_readv and decodes it. `scratch` keeps the memory from
+// one call to the next, and with it how many slots there were: give the same one for the same page.
+Result<Snapshot> ReadPage(int32_t pid, const PageAddress& at, std::vector<std::byte>* scratch);
 
 }  // namespace wf::context
 

@@ -40,17 +40,20 @@ Result<PageAddress> FindPageOf(int32_t pid) {
   return found.ok() ? found : found.status().WithContext(fmt::format("process {}", pid));
 }
 
-Result<Snapshot> ReadPage(int32_t pid, const PageAddress& at) {
-  std::vector<std::byte> bytes(sizeof(PageHeader));
-  if (Copy(pid, at.address, bytes) != static_cast<ssize_t>(bytes.size())) return Refused(pid, errno);
-  uint32_t used = 0;
-  std::memcpy(&used, bytes.data() + offsetof(PageHeader, used_slots), sizeof(used));
-  const uint64_t wanted = sizeof(PageHeader) + uint64_t{std::min(used, kSlotCount)} * sizeof(Slot);
-  bytes.resize(std::min({wanted, at.bytes, uint64_t{kPageBytes}}));
-  const ssize_t copied = Copy(pid, at.address, bytes);
-  if (copied < 0) return Refused(pid, errno);
-  bytes.resize(static_cast<size_t>(copied));
-  return DecodePage(bytes);
+Result<Snapshot> ReadPage(int32_t pid, const PageAddress& at, std::vector<std::byte>* scratch) {
+  if (scratch->size() < sizeof(PageHeader)) scratch->resize(sizeof(PageHeader));
+  // The slots that were in use the last time, most of the time all: then one copy is enough.
+  for (int copies = 0; copies < 2; ++copies) {
+    const ssize_t copied = Copy(pid, at.address, *scratch);
+    if (copied < static_cast<ssize_t>(sizeof(PageHeader))) return Refused(pid, copied < 0 ? errno : EIO);
+    uint32_t used = 0;
+    std::memcpy(&used, scratch->data() + offsetof(PageHeader, used_slots), sizeof(used));
+    const uint64_t wanted = sizeof(PageHeader) + uint64_t{std::min(used, kSlotCount)} * sizeof(Slot);
+    const uint64_t bytes = std::min({wanted, at.bytes, uint64_t{kPageBytes}});
+    if (bytes <= static_cast<uint64_t>(copied)) return DecodePage({scratch->data(), static_cast<size_t>(bytes)});
+    scratch->resize(bytes);
+  }
+  return DecodePage(*scratch);
 }
 
 }  // namespace wf::context

@@ -1,6 +1,6 @@
 // ThreadSlot: where the calling thread says which attempt it works for, so that a sampler in another process can tell.
 //
-//   context::Scope scope({run_id, attempt, node, task});   // until the end of the block
+//   context::Scope scope({run_id, attempt, node, task, sampled});   // until the end of the block
 //   …
 //   const context::Position before = context::Current().Get();   // a coroutine: at each resume,
 //   context::Current().Set(its_position);                         // and at each suspend
@@ -27,6 +27,7 @@ struct Position {
   uint64_t attempt = 0;  // ids as in the model; 0: none
   uint64_t node = 0;
   uint64_t task = 0;
+  bool sampled = false;  // the costly probes look at this attempt
 
   bool operator==(const Position&) const = default;
 };
@@ -36,7 +37,7 @@ class ThreadSlot {
   constexpr explicit ThreadSlot(Slot* slot) : slot_(slot) {}
 
   void Set(const Position& position) noexcept {
-    SlotWords words{{0, 0}, position.attempt, position.node, position.task};
+    SlotWords words{{0, 0}, position.attempt, position.node, position.task, position.sampled ? kSampledFlag : 0};
     std::memcpy(words.run, position.run.bytes.data(), sizeof(words.run));
     Slot& slot = *slot_;
     const uint32_t sequence = slot.sequence.load(std::memory_order_relaxed);
@@ -47,6 +48,7 @@ class ThreadSlot {
     slot.attempt.store(words.attempt, std::memory_order_relaxed);
     slot.node.store(words.node, std::memory_order_relaxed);
     slot.task.store(words.task, std::memory_order_relaxed);
+    slot.flags.store(words.flags, std::memory_order_relaxed);
     slot.check.store(CheckOf(sequence + 2, words), std::memory_order_relaxed);
     slot.sequence.store(sequence + 2, std::memory_order_release);
   }
@@ -59,6 +61,7 @@ class ThreadSlot {
     position.attempt = slot_->attempt.load(std::memory_order_relaxed);
     position.node = slot_->node.load(std::memory_order_relaxed);
     position.task = slot_->task.load(std::memory_order_relaxed);
+    position.sampled = (slot_->flags.load(std::memory_order_relaxed) & kSampledFlag) != 0;
     return position;
   }
 

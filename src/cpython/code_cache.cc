@@ -1,6 +1,7 @@
 #include "cpython/code_cache.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "cpython/line_table.h"
 #include "cpython/unicode.h"
@@ -9,9 +10,13 @@ namespace wf::cpython {
 namespace {
 
 constexpr size_t kLongestText = 1000;                // characters of a name or file, then "…"
-constexpr size_t kLongestTable = 16 << 20;           // a function of 40,000 lines has 0.5 MiB
+constexpr size_t kLongestTable = 4 << 20;            // a function of 40,000 lines has 0.5 MiB
 constexpr uint32_t kSuspends = 0x20 | 0x80 | 0x200;  // CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR
 constexpr uint64_t kMostUnits = uint64_t{1} << 30;
+
+size_t BytesOf(const Code& code) {
+  return code.name.capacity() + code.qualname.capacity() + code.filename.capacity() + code.line_table.capacity();
+}
 
 }  // namespace
 
@@ -60,18 +65,14 @@ std::vector<std::optional<CodeCache::Key>> CodeCache::ReadKeys(MemoryReader& mem
   return keys;
 }
 
-void CodeCache::Refresh(MemoryReader& memory, std::span<const uint64_t> addresses, bool unchanged) {
-  if (entries_.size() > kMostEntries || bytes_ > kMostBytes) {
-    entries_.clear();
-    bytes_ = 0;
-  }
+bool CodeCache::Refresh(MemoryReader& memory, std::span<const uint64_t> addresses, bool unchanged) {
   std::vector<uint64_t> asked;
   if (!unchanged) ++epoch_;
   for (const uint64_t address : addresses) {
     const auto known = entries_.find(address);
     if (known == entries_.end() || known->second.epoch != epoch_) asked.push_back(address);
   }
-  if (asked.empty()) return;
+  if (asked.empty()) return false;
   std::sort(asked.begin(), asked.end());
   asked.erase(std::unique(asked.begin(), asked.end()), asked.end());
 
@@ -95,6 +96,7 @@ void CodeCache::Refresh(MemoryReader& memory, std::span<const uint64_t> addresse
     wanted_keys.push_back(*keys[std::lower_bound(asked.begin(), asked.end(), address) - asked.begin()]);
   }
   Load(memory, wanted, wanted_keys);
+  return true;
 }
 
 // The same pointers may hold other texts by now: allocators hand out the same places in the same order.
@@ -124,14 +126,14 @@ void CodeCache::Load(MemoryReader& memory, const std::vector<uint64_t>& addresse
   size_t bytes = bytes_;
   for (const Key& key : keys) {
     codes.push_back(bytes <= kMostBytes ? Decode(memory, key) : nullptr);
-    if (codes.back() != nullptr) bytes += codes.back()->line_table.size();
+    if (codes.back() != nullptr) bytes += BytesOf(*codes.back());
   }
   // What was read belongs together only if the object is still the same one after the last of the reads.
   const auto after = ReadKeys(memory, addresses);
   for (size_t i = 0; i < addresses.size(); ++i) {
     if (codes[i] == nullptr || after[i] != keys[i]) continue;
     entries_[addresses[i]] = {keys[i], codes[i], epoch_};
-    bytes_ += codes[i]->line_table.size();
+    bytes_ += BytesOf(*codes[i]);
   }
 }
 
@@ -141,7 +143,9 @@ std::shared_ptr<const Code> CodeCache::Decode(MemoryReader& memory, const Key& k
       ReadStrings(memory, layout_, std::span(addresses, layout_.code.qualname == kAbsent ? 2 : 3), kLongestText);
   auto table = ReadBytes(memory, layout_, key.line_table, kLongestTable);
   if (!texts[0] || !texts[1] || !table) return nullptr;
+  static std::atomic<uint64_t> last_id = 0;
   auto code = std::make_shared<Code>();
+  code->id = ++last_id;
   code->name = std::move(*texts[0]);
   code->filename = texts[1]->empty() ? "<no filename>" : std::move(*texts[1]);
   if (texts.size() > 2 && texts[2]) code->qualname = std::move(*texts[2]);
@@ -157,16 +161,25 @@ std::shared_ptr<const Code> CodeCache::Decode(MemoryReader& memory, const Key& k
   return code;
 }
 
+void CodeCache::Trim() {
+  if (entries_.size() <= kMostEntries && bytes_ <= kMostBytes) return;
+  entries_.clear();
+  bytes_ = 0;
+  ++epoch_;
+  ++generation_;
+}
+
 void CodeCache::Forget(uint64_t address) {
   const auto known = entries_.find(address);
   if (known == entries_.end()) return;
-  bytes_ -= known->second.code->line_table.size();
+  bytes_ -= BytesOf(*known->second.code);
   entries_.erase(known);
+  ++generation_;
 }
 
-std::shared_ptr<const Code> CodeCache::Find(uint64_t address) const {
+const std::shared_ptr<const Code>* CodeCache::Find(uint64_t address) const {
   const auto found = entries_.find(address);
-  return found == entries_.end() ? nullptr : found->second.code;
+  return found == entries_.end() ? nullptr : &found->second.code;
 }
 
 }  // namespace wf::cpython

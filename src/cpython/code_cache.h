@@ -23,6 +23,7 @@ namespace wf::cpython {
 
 // One code object, immutable; the same pointer as long as it is the same code.
 struct Code {
+  uint64_t id = 0;  // of this code alone, in this process, ever
   std::string name;
   std::string qualname;  // empty before 3.11, which does not store it
   std::string filename;  // "<no filename>" when it is empty
@@ -45,16 +46,25 @@ class CodeCache {
 
   // Makes the entries of these code objects right as of now. With `unchanged` the caller knows that no code was made
   // since the last call (the interpreters' counters stand still): entries that are there are then taken as they are.
-  void Refresh(MemoryReader& memory, std::span<const uint64_t> addresses, bool unchanged);
+  // Whether anything had to be read for it.
+  bool Refresh(MemoryReader& memory, std::span<const uint64_t> addresses, bool unchanged);
 
-  // As of the last Refresh with this address; nullptr when there is no sound code object.
-  std::shared_ptr<const Code> Find(uint64_t address) const;
+  // As of the last Refresh with this address; nullptr when there is no sound code object. Valid until the next Refresh.
+  const std::shared_ptr<const Code>* Find(uint64_t address) const;
+
+  // Goes up whenever code may have been made since: what was right as of one epoch is so while it lasts.
+  uint64_t epoch() const { return epoch_; }
+  // Goes up whenever a code object was found to be another one: while it stands, what Find gave is what it gives.
+  uint64_t generation() const { return generation_; }
+
+  // Forgets everything when that has become too much. Call before the addresses for Refresh are gathered.
+  void Trim();
 
   size_t size() const { return entries_.size(); }
 
  private:
-  static constexpr size_t kMostEntries = 1 << 16;
-  static constexpr size_t kMostBytes = 256 << 20;  // of line tables: a hostile target has many large ones
+  static constexpr size_t kMostEntries = 1 << 14;
+  static constexpr size_t kMostBytes = 8 << 20;  // of texts and line tables: a hostile target has many large ones
 
   // The fields that tell one code object from another.
   struct Key {
@@ -82,8 +92,9 @@ class CodeCache {
   const Layout layout_;
   const uint64_t code_type_;
   std::unordered_map<uint64_t, Entry> entries_;
-  uint64_t epoch_ = 0;  // goes up whenever code may have been made since
-  size_t bytes_ = 0;    // of the line tables in entries_
+  uint64_t epoch_ = 1;
+  uint64_t generation_ = 1;
+  size_t bytes_ = 0;  // of what entries_ hold
 };
 
 }  // namespace wf::cpython

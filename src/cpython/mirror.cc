@@ -4,74 +4,147 @@
 
 namespace wf::cpython {
 
-void Mirror::Plan(std::vector<Segment>* batch) { Lay(TakeUsed(), batch); }
+void Mirror::Plan(std::vector<Segment>* batch) {
+  bool same = missed_.empty();
+  for (uint8_t& age : ages_) same &= ++age <= kKept;
+  if (!same) Replan();
+  AddTo(batch);
+}
 
 void Mirror::PlanLike(const Mirror& other, std::vector<Segment>* batch) {
-  used_ = other.used_;
-  Lay(TakeUsed(), batch);
-}
-
-std::vector<uint64_t> Mirror::TakeUsed() {
-  std::vector<uint64_t> pieces = std::move(used_);
-  used_.clear();
-  std::sort(pieces.begin(), pieces.end());
-  pieces.erase(std::unique(pieces.begin(), pieces.end()), pieces.end());
-  return pieces;
-}
-
-void Mirror::Lay(const std::vector<uint64_t>& pieces, std::vector<Segment>* batch) {
-  runs_.clear();
-  extra_.clear();
-  for (size_t i = 0; i < pieces.size();) {
-    size_t end = i + 1;
-    while (end < pieces.size() && pieces[end] == pieces[end - 1] + kPiece) ++end;
-    Run& run = runs_.emplace_back();
-    run.begin = pieces[i];
-    run.bytes.resize((end - i) * kPiece);
-    i = end;
+  missed_.clear();
+  if (pieces_ != other.pieces_ || !other.missed_.empty()) {
+    pieces_ = other.pieces_;
+    ages_.assign(pieces_.size(), 0);
+    missed_ = other.missed_;
+    Replan();
   }
-  for (Run& run : runs_) batch->push_back({run.begin, run.bytes.data(), run.bytes.size()});
+  AddTo(batch);
+}
+
+// Drops what is old and adds what was missed.
+void Mirror::Replan() {
+  size_t kept = 0;
+  for (size_t i = 0; i < pieces_.size(); ++i) {
+    if (ages_[i] > kKept) continue;
+    pieces_[kept] = pieces_[i];
+    ages_[kept++] = ages_[i];
+  }
+  pieces_.resize(kept);
+  const std::vector<uint64_t> old = pieces_;
+  const std::vector<uint8_t> old_ages = std::move(ages_);
+  pieces_.insert(pieces_.end(), missed_.begin(), missed_.end());
+  missed_.clear();
+  std::sort(pieces_.begin(), pieces_.end());
+  pieces_.erase(std::unique(pieces_.begin(), pieces_.end()), pieces_.end());
+  ages_.assign(pieces_.size(), 0);
+  for (size_t i = 0, j = 0; i < pieces_.size() && j < old.size(); ++i) {
+    if (pieces_[i] == old[j]) ages_[i] = old_ages[j++];
+  }
+  Lay();
+}
+
+void Mirror::Lay() {
+  runs_.clear();
+  for (size_t i = 0; i < pieces_.size(); ++i) {
+    if (runs_.empty() || runs_.back().end != pieces_[i]) runs_.push_back({pieces_[i], pieces_[i], i, false});
+    runs_.back().end += kPiece;
+  }
+  copy_.resize(pieces_.size() * kPiece);
+  last_run_ = 0;
+}
+
+void Mirror::AddTo(std::vector<Segment>* batch) {
+  extra_.clear();
+  for (Run& run : runs_) {
+    run.ok = false;
+    batch->push_back({run.begin, copy_.data() + run.first * kPiece, run.end - run.begin});
+  }
 }
 
 void Mirror::Accept(std::span<const Segment> planned) {
-  for (size_t i = 0; i < runs_.size() && i < planned.size(); ++i) runs_[i].ok = planned[i].ok;
+  for (size_t i = 0; i < runs_.size() && i < planned.size(); ++i) {
+    Run& run = runs_[i];
+    run.ok = planned[i].ok;
+    // What cannot be read is not asked for again, unless it is wanted piece by piece.
+    const size_t pieces = (run.end - run.begin) / kPiece;
+    if (!run.ok) std::fill_n(ages_.begin() + static_cast<std::ptrdiff_t>(run.first), pieces, kKept);
+  }
 }
 
-const Mirror::Run* Mirror::RunOf(uint64_t address, size_t bytes) const {
+const Mirror::Run* Mirror::RunOf(uint64_t address, size_t bytes) {
   const auto after = std::upper_bound(runs_.begin(), runs_.end(), address,
                                       [](uint64_t value, const Run& run) { return value < run.begin; });
-  if (after != runs_.begin()) {
-    const Run& run = *(after - 1);
-    if (run.ok && address + bytes <= run.end()) return &run;
-  }
-  for (const Run& run : extra_) {
-    if (run.ok && address >= run.begin && address + bytes <= run.end()) return &run;
-  }
-  return nullptr;
+  if (after == runs_.begin() || !(after - 1)->Holds(address, bytes)) return nullptr;
+  last_run_ = static_cast<size_t>(after - 1 - runs_.begin());
+  return &runs_[last_run_];
 }
 
-void Mirror::Use(uint64_t address, size_t bytes) {
-  for (uint64_t piece = address & ~(kPiece - 1); piece < address + bytes && used_.size() < kMostPieces;
-       piece += kPiece) {
-    if (used_.empty() || used_.back() != piece) used_.push_back(piece);
+std::span<const std::byte> Mirror::Copied(uint64_t address, size_t bytes) const {
+  for (const Run& run : runs_) {
+    if (run.Holds(address, bytes)) return std::span(copy_).subspan(run.first * kPiece + address - run.begin, bytes);
   }
+  return {};
+}
+
+void Mirror::Want(uint64_t address, size_t bytes) {
+  for (uint64_t piece = address & ~(kPiece - 1); piece < address + bytes && missed_.size() < kMostPieces;
+       piece += kPiece) {
+    if (missed_.empty() || missed_.back() != piece) missed_.push_back(piece);
+  }
+}
+
+std::span<const std::byte> Mirror::FindIn(const Run& run, uint64_t address, size_t bytes) {
+  const uint64_t offset = address - run.begin;
+  const size_t last = run.first + (offset + bytes - 1) / kPiece;
+  for (size_t piece = run.first + offset / kPiece; piece <= last; ++piece) ages_[piece] = 0;
+  return std::span(copy_).subspan(run.first * kPiece + offset, bytes);
 }
 
 std::span<const std::byte> Mirror::Find(MemoryReader& memory, uint64_t address, size_t bytes, bool lead) {
-  if (address < kPage || address >= uint64_t{1} << 47 || bytes > kPage) return {};
-  const Run* run = RunOf(address, bytes);
-  if (run == nullptr) {
-    Run fresh;
+  if (address < kPage || address >= uint64_t{1} << 47 || bytes > kPage || bytes == 0) return {};
+  if (last_run_ < runs_.size() && runs_[last_run_].Holds(address, bytes)) {
+    return FindIn(runs_[last_run_], address, bytes);
+  }
+  if (const Run* run = RunOf(address, bytes)) return FindIn(*run, address, bytes);
+  return FindElsewhere(memory, address, bytes, lead);
+}
+
+std::span<const std::byte> Mirror::FindElsewhere(MemoryReader& memory, uint64_t address, size_t bytes, bool lead) {
+  const auto holds = [&](const Extra& extra) {
+    return address >= extra.begin && address + bytes <= extra.begin + extra.bytes.size();
+  };
+  auto found = std::find_if(extra_.begin(), extra_.end(), holds);
+  if (found == extra_.end()) {
+    Extra fresh;
     fresh.begin = address & ~((lead ? kPage : kPiece) - 1);
     const uint64_t end = (address + bytes + kPiece - 1) & ~(kPiece - 1);
     fresh.bytes.resize(end - fresh.begin);
-    fresh.ok = memory.ReadOne(fresh.begin, fresh.bytes.data(), fresh.bytes.size());
-    if (!fresh.ok) return {};
+    if (!memory.ReadOne(fresh.begin, fresh.bytes.data(), fresh.bytes.size())) return {};
     extra_.push_back(std::move(fresh));
-    run = &extra_.back();
+    found = extra_.end() - 1;
   }
-  Use(address, bytes);
-  return std::span(run->bytes).subspan(address - run->begin, bytes);
+  Want(address, bytes);
+  return std::span(found->bytes).subspan(address - found->begin, bytes);
+}
+
+void PlannedReader::Begin() {
+  std::vector<Segment> batch;
+  mirror_.Plan(&batch);
+  memory_.Read(batch);
+  mirror_.Accept(batch);
+}
+
+void PlannedReader::Read(std::span<Segment> segments) {
+  for (Segment& segment : segments) {
+    const auto bytes = mirror_.Find(memory_, segment.address, segment.bytes);
+    segment.ok = !bytes.empty();
+    if (segment.ok) {
+      std::memcpy(segment.into, bytes.data(), bytes.size());
+    } else {
+      memory_.Read({&segment, 1});  // nothing, or more than a mirror takes
+    }
+  }
 }
 
 }  // namespace wf::cpython

@@ -45,9 +45,21 @@ TEST(UnicodeTest, EachKindBecomesUtf8AndLongTextsAreShortened) {
   EXPECT_EQ(ReadString(memory, kLayout3_13, 0x40000, 100), "🐍");
 }
 
+TEST(UnicodeTest, TheTextOfASubclassOfStrLiesElsewhere) {
+  RecordedMemory memory;
+  std::string object = Unicode(5, kAscii | 1 << 2, std::string(24, '\0'), 40);
+  Store<uint64_t>(&object, kLayout3_13.unicode.any_data, 0x20010);
+  Put(memory, 0x10000, object);
+  Put(memory, 0x20000, std::string(16, ' ') + "hello");
+  EXPECT_EQ(ReadString(memory, kLayout3_13, 0x10000, 100), "hello");
+  Store<uint64_t>(&object, kLayout3_13.unicode.any_data, 0x50000);
+  Put(memory, 0x10000, object);
+  EXPECT_EQ(ReadString(memory, kLayout3_13, 0x10000, 100), std::nullopt);
+}
+
 TEST(UnicodeTest, WhatIsNoStringIsRefused) {
   RecordedMemory memory;
-  Put(memory, 0x10000, Unicode(5, kAscii | 1 << 2, "hello", 40));               // not compact
+  Put(memory, 0x10000, Unicode(5, kAscii | 1 << 2, "hello", 40));               // not compact, without a text
   Put(memory, 0x20000, Unicode(5, kCompact | 3 << 2, "hello", 56));             // no such kind
   Put(memory, 0x30000, Unicode(~uint64_t{0}, kCompact | 1 << 2, "hello", 56));  // no such length
   Put(memory, 0x40000, Unicode(50, kCompact | kAscii | 1 << 2, "hello", 40));   // ends in what cannot be read
@@ -91,6 +103,26 @@ TEST(MirrorTest, TheNextPlanIsWhatThisDecodingUsed) {
   EXPECT_EQ(memory.reads, reads);
 }
 
+TEST(MirrorTest, APieceThatIsNotUsedAnyMoreIsDroppedAfterAWhile) {
+  RecordedMemory memory;
+  Put(memory, 0x10000, std::string(512, 'a'));
+  Put(memory, 0x20000, std::string(512, 'b'));
+  Mirror mirror;
+  mirror.Find(memory, 0x10000, 8);
+  mirror.Find(memory, 0x20000, 8);
+  size_t planned = 0;
+  for (int i = 0; i < 100; ++i) {
+    std::vector<Segment> batch;
+    mirror.Plan(&batch);
+    memory.Read(batch);
+    mirror.Accept(batch);
+    mirror.Find(memory, 0x10000, 8);
+    planned += batch.size();
+    EXPECT_GE(batch.size(), i < 10 ? 2u : 1u);
+  }
+  EXPECT_LT(planned, 150u);
+}
+
 TEST(MirrorTest, AddressesThatCannotBeAreNotAsked) {
   RecordedMemory memory;
   Mirror mirror;
@@ -119,9 +151,46 @@ TEST(StackTest, TheCommonRootIsWhatBothCopiesHold) {
   const RawStack second = Stack({{0x100, 0xA, 6, 0}, {0x80, 0xB, 7, 0}});
   const RawStack common = CommonRoot(first, second);
   EXPECT_EQ(common.frames, second.frames);
-  RawStack cut = second;
-  cut.truncated = true;
-  EXPECT_TRUE(CommonRoot(first, cut).frames.empty());
+  RawStack broken = second;
+  broken.broken = Reject::kUnreadable;
+  EXPECT_TRUE(CommonRoot(first, broken).frames.empty());
+}
+
+TEST(StackTest, TheCommonRootOfTruncatedCopiesBeginsAtTheRootMostFrameThatBothHave) {
+  // The leaf-most four frames, before and after one more call.
+  RawStack first = Stack({{0x400, 0xD, 1, 0}, {0x300, 0xC, 1, 0}, {0x200, 0xB, 1, 0}, {0x100, 0xA, 1, 0}});
+  RawStack second = Stack({{0x500, 0xE, 1, 0}, {0x400, 0xD, 2, 0}, {0x300, 0xC, 1, 0}, {0x200, 0xB, 1, 0}});
+  first.truncated = second.truncated = true;
+  const std::vector<RawFrame> both = {{0x400, 0xD, 2, 0}, {0x300, 0xC, 1, 0}, {0x200, 0xB, 1, 0}};
+  const RawStack grown = CommonRoot(first, second);
+  EXPECT_EQ(grown.frames, both);
+  EXPECT_TRUE(grown.truncated);
+  const RawStack shrunk = CommonRoot(second, first);
+  EXPECT_EQ(shrunk.frames, (std::vector<RawFrame>{{0x400, 0xD, 1, 0}, {0x300, 0xC, 1, 0}, {0x200, 0xB, 1, 0}}));
+  RawStack other = Stack({{0x900, 0xA, 1, 0}});
+  other.truncated = true;
+  EXPECT_TRUE(CommonRoot(first, other).frames.empty());
+}
+
+TEST(StackTest, ARingOfFramesIsBadAndNotDeep) {
+  RecordedMemory memory;
+  const Layout& layout = kLayout3_13;
+  constexpr uint64_t kThread = 0x10000, kFrame = 0x20000;
+  std::string thread(512, '\0');
+  Store<uint64_t>(&thread, layout.thread.frame, kFrame);
+  Put(memory, kThread, thread);
+  for (uint64_t i = 0; i < 50; ++i) {
+    std::string frame(512, '\0');
+    Store<uint64_t>(&frame, layout.frame.code, 0x30000);
+    Store<uint64_t>(&frame, layout.frame.previous, kFrame + (i == 49 ? 10 : i + 1) * 0x1000);
+    Put(memory, kFrame + i * 0x1000, frame);
+  }
+  Mirror mirror;
+  RawStack stack;
+  WalkStack(memory, mirror, layout, kThread, 1000, &stack);
+  EXPECT_EQ(stack.broken, Reject::kBadFrame);
+  EXPECT_FALSE(stack.truncated);
+  EXPECT_TRUE(stack.frames.empty());
 }
 
 TEST(ElfImageTest, AnythingElseIsNoImage) {

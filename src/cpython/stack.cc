@@ -1,6 +1,7 @@
 #include "cpython/stack.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace wf::cpython {
 namespace {
@@ -43,33 +44,42 @@ std::string_view Name(Reject reason) {
   return kNames.at(static_cast<size_t>(reason));
 }
 
-RawStack WalkStack(MemoryReader& memory, Mirror& mirror, const Layout& layout, uint64_t thread, size_t most) {
-  RawStack stack;
-  uint64_t address = CurrentFrame(memory, mirror, layout, thread, &stack.broken);
+void WalkStack(MemoryReader& memory, Mirror& mirror, const Layout& layout, uint64_t thread, size_t most,
+               RawStack* stack) {
+  stack->frames.clear();
+  stack->truncated = false;
+  stack->broken = Reject::kNone;
+  uint64_t address = CurrentFrame(memory, mirror, layout, thread, &stack->broken);
+  uint64_t milestone = 0;  // the address at the last power of two: a ring comes back to it (Brent's method)
   for (size_t steps = 0; address != 0; ++steps) {
-    if (stack.frames.size() >= most || steps >= most * kShimsPerFrame) {
-      stack.truncated = true;
+    if (address == milestone) {
+      stack->frames.clear();  // where the stack ends and the ring begins cannot be told
+      stack->broken = Reject::kBadFrame;
+      break;
+    }
+    if (std::has_single_bit(steps)) milestone = address;
+    if (stack->frames.size() >= most || steps >= most * kShimsPerFrame) {
+      stack->truncated = true;
       break;
     }
     if (!IsPlausiblePointer(address)) {
-      stack.broken = Reject::kBadFrame;
+      stack->broken = Reject::kBadFrame;
       break;
     }
     const auto bytes = mirror.Find(memory, address, layout.frame.size, /*lead=*/layout.minor >= 11);
     if (bytes.empty()) {
-      stack.broken = Reject::kUnreadable;
+      stack->broken = Reject::kUnreadable;
       break;
     }
     const RawFrame frame = Decode(bytes, layout, address);
     const bool shim = frame.owner >= layout.frame.first_shim;
     if (frame.owner > kHighestOwner || (!shim && !IsPlausiblePointer(frame.code))) {
-      stack.broken = Reject::kBadFrame;
+      stack->broken = Reject::kBadFrame;
       break;
     }
     address = FieldAt<uint64_t>(bytes, layout.frame.previous);
-    if (!shim) stack.frames.push_back(frame);
+    if (!shim) stack->frames.push_back(frame);
   }
-  return stack;
 }
 
 bool Agree(const RawStack& first, const RawStack& second) {
@@ -80,18 +90,39 @@ bool Agree(const RawStack& first, const RawStack& second) {
          std::equal(first.frames.begin() + 1, first.frames.end(), second.frames.begin() + 1);
 }
 
+namespace {
+
+using Frames = std::vector<RawFrame>;
+
+// Where, in `frames`, the root-most frame of `other` lies; the end when there is none.
+Frames::const_reverse_iterator RootOf(const Frames& other, const Frames& frames) {
+  if (other.empty()) return frames.rend();
+  return std::find_if(frames.rbegin(), frames.rend(),
+                      [&](const RawFrame& frame) { return frame.address == other.back().address; });
+}
+
+}  // namespace
+
 RawStack CommonRoot(const RawStack& first, const RawStack& second) {
   RawStack common;
-  const bool to_the_root =
-      !first.truncated && !second.truncated && first.broken == Reject::kNone && second.broken == Reject::kNone;
-  if (!to_the_root) return common;
+  if (first.broken != Reject::kNone || second.broken != Reject::kNone) return common;
   auto a = first.frames.rbegin();
   auto b = second.frames.rbegin();
+  common.truncated = first.truncated || second.truncated;
+  if (common.truncated) {
+    // Only the leaf-most frames are there: they begin where the shallower of the two copies does.
+    if (const auto in_first = RootOf(second.frames, first.frames); in_first != first.frames.rend()) {
+      a = in_first;
+    } else {
+      b = RootOf(first.frames, second.frames);
+    }
+  }
+  const auto root = b;
   while (a != first.frames.rend() && b != second.frames.rend() && *a == *b) {
     ++a;
     ++b;
   }
-  common.frames.assign(b.base(), second.frames.end());
+  common.frames.assign(b.base(), root.base());
   if (a != first.frames.rend() && b != second.frames.rend() && a->IsSamePlace(*b)) {
     common.frames.insert(common.frames.begin(), *b);
   }

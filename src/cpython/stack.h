@@ -47,15 +47,17 @@ struct RawStack {
 };
 
 // Walks from the current frame of the thread whose PyThreadState lies at `thread` to its root, at most `most` frames.
-// The walk is bounded whatever the bytes are.
-RawStack WalkStack(MemoryReader& memory, Mirror& mirror, const Layout& layout, uint64_t thread, size_t most);
+// The walk is bounded whatever the bytes are. What `stack` held is replaced.
+void WalkStack(MemoryReader& memory, Mirror& mirror, const Layout& layout, uint64_t thread, size_t most,
+               RawStack* stack);
 
 // Whether two copies of a running thread's stack agree: the leaf may have moved on within its own code, everything else
 // is equal.
 bool Agree(const RawStack& first, const RawStack& second);
 
-// The root part on which both copies agree; its leaf may have moved on within its own code. Empty when they share
-// nothing or one is cut off at its root end.
+// The root part on which both copies agree; its leaf may have moved on within its own code. Of copies that are
+// truncated, which is then said, it begins at the root-most frame that both have. Empty when they share nothing or one
+// is broken.
 RawStack CommonRoot(const RawStack& first, const RawStack& second);
 
 }  // namespace wf::cpython

@@ -17,6 +17,8 @@ constexpr size_t kLongestName = 200;
 }  // namespace
 
 void ThreadNames::Refresh(const Sample& sample, const std::map<int64_t, uint64_t>& interpreters, int64_t now_ns) {
+  if (sample.list_version == list_ && list_ != 0 && now_ns < due_ns_) return;
+  list_ = sample.list_version;
   std::map<Key, Known> kept;
   std::map<int64_t, std::map<uint64_t, std::string>> read;
   for (const ThreadStack& thread : sample.threads) {
@@ -27,9 +29,7 @@ void ThreadNames::Refresh(const Sample& sample, const std::map<int64_t, uint64_t
     entry = is_new ? Known{"", now_ns} : known->second;
     const auto last = read_ns_.find(thread.interpreter);
     const int64_t age = last == read_ns_.end() ? kOldNs : now_ns - last->second;
-    // A new thread gets its name within a millisecond or so; one that is nameless for long most likely stays so.
-    const int64_t patience = std::clamp((now_ns - entry.first_seen_ns) / 4, kRetryNs, kOldNs);
-    const bool wanted = is_new || age >= kOldNs || (entry.name.empty() && age >= patience);
+    const bool wanted = is_new || age >= PatienceFor(entry, now_ns);
     const auto home = interpreters.find(thread.interpreter);
     if (wanted && home != interpreters.end() && !read.contains(thread.interpreter)) {
       read[thread.interpreter] = Read(home->second);
@@ -40,7 +40,25 @@ void ThreadNames::Refresh(const Sample& sample, const std::map<int64_t, uint64_t
     }
   }
   for (const auto& [interpreter, names] : read) read_ns_[interpreter] = now_ns;
+  const auto same = [](const auto& a, const auto& b) { return a.first == b.first && a.second.name == b.second.name; };
+  if (!std::equal(names_.begin(), names_.end(), kept.begin(), kept.end(), same)) ++version_;
   names_ = std::move(kept);
+  SetDue(sample, now_ns);
+}
+
+// A new thread gets its name within a millisecond or so; one that is nameless for long most likely stays so.
+int64_t ThreadNames::PatienceFor(const Known& known, int64_t now_ns) const {
+  return known.name.empty() ? std::clamp((now_ns - known.first_seen_ns) / 4, kRetryNs, kOldNs) : kOldNs;
+}
+
+void ThreadNames::SetDue(const Sample& sample, int64_t now_ns) {
+  due_ns_ = now_ns + kOldNs;
+  for (const ThreadStack& thread : sample.threads) {
+    const auto known = names_.find({thread.interpreter, thread.state_id, thread.pthread_id});
+    const auto last = read_ns_.find(thread.interpreter);
+    if (known == names_.end() || last == read_ns_.end()) continue;
+    due_ns_ = std::min(due_ns_, last->second + PatienceFor(known->second, now_ns));
+  }
 }
 
 const std::string& ThreadNames::Of(const ThreadStack& thread) const {
@@ -61,6 +79,7 @@ std::map<uint64_t, std::string> ThreadNames::Read(uint64_t interpreter) {
 }
 
 std::map<uint64_t, std::string> ThreadNames::ReadOnce(uint64_t interpreter) {
+  memory_.Begin();
   uint64_t& active = actives_[interpreter];
   auto threads = ReadDict(memory_, layout_, active, kMostThreads);
   if (threads.empty()) {

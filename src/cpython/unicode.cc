@@ -36,12 +36,39 @@ std::optional<UnicodeHead> DecodeUnicodeHead(std::span<const std::byte> head, co
   result.kind = state >> at.kind_shift & 7;
   const bool compact = (state >> at.compact_bit & 1) != 0;
   const bool ascii = (state >> at.ascii_bit & 1) != 0;
-  if (!compact || result.length >= (uint64_t{1} << 40)) return std::nullopt;
+  if (result.length >= (uint64_t{1} << 40)) return std::nullopt;
   if (result.kind != 1 && result.kind != 2 && result.kind != 4) return std::nullopt;
   if (ascii && result.kind != 1) return std::nullopt;
-  result.data = ascii ? at.ascii_data : at.compact_data;
+  result.data = !compact ? at.any_data : ascii ? at.ascii_data : at.compact_data;
+  result.elsewhere = !compact;
   return result;
 }
+
+namespace {
+
+// Where the texts lie; 0: no string, or it cannot be told.
+std::vector<uint64_t> PlacesOf(MemoryReader& memory, std::span<const uint64_t> addresses,
+                               const std::vector<UnicodeHead>& heads) {
+  std::vector<uint64_t> places(addresses.size());
+  std::vector<Segment> segments(addresses.size());
+  bool any_elsewhere = false;
+  for (size_t i = 0; i < addresses.size(); ++i) {
+    if (heads[i].kind == 0) continue;
+    if (heads[i].elsewhere) {
+      segments[i] = {addresses[i] + heads[i].data, &places[i], sizeof(places[i])};
+      any_elsewhere = true;
+    } else {
+      places[i] = addresses[i] + heads[i].data;
+    }
+  }
+  if (any_elsewhere) memory.Read(segments);
+  for (size_t i = 0; i < addresses.size(); ++i) {
+    if (heads[i].elsewhere && !segments[i].ok) places[i] = 0;
+  }
+  return places;
+}
+
+}  // namespace
 
 std::string ToUtf8(std::span<const std::byte> text, uint32_t kind) {
   std::string result;
@@ -66,17 +93,20 @@ std::vector<std::optional<std::string>> ReadStrings(MemoryReader& memory, const 
   std::vector<std::vector<std::byte>> texts(addresses.size());
   for (size_t i = 0; i < addresses.size(); ++i) {
     const auto head = segments[i].ok ? DecodeUnicodeHead(heads[i], layout) : std::nullopt;
+    if (head) decoded[i] = *head;
+  }
+  const std::vector<uint64_t> places = PlacesOf(memory, addresses, decoded);
+  for (size_t i = 0; i < addresses.size(); ++i) {
     segments[i] = {};
-    if (!head) continue;
-    decoded[i] = *head;
-    texts[i].resize(std::min<uint64_t>(head->length, most) * head->kind);
-    segments[i] = {addresses[i] + head->data, texts[i].data(), texts[i].size()};
+    if (places[i] == 0) continue;
+    texts[i].resize(std::min<uint64_t>(decoded[i].length, most) * decoded[i].kind);
+    segments[i] = {places[i], texts[i].data(), texts[i].size()};
   }
   memory.Read(segments);
 
   std::vector<std::optional<std::string>> result(addresses.size());
   for (size_t i = 0; i < addresses.size(); ++i) {
-    if (decoded[i].kind == 0 || !segments[i].ok) continue;
+    if (places[i] == 0 || !segments[i].ok) continue;
     result[i] = ToUtf8(texts[i], decoded[i].kind);
     if (decoded[i].length > most) *result[i] += "…";
   }

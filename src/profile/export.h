@@ -27,6 +27,9 @@ struct ExportOptions {
   bool full_file_names = false;  // else as short as is unambiguous in this profile
   bool threads = false;          // each thread as an outermost frame (-t)
   bool processes = false;        // each process as the frame outside of that
+  // The task of an attempt; each task becomes the outermost frame of all, and threads that wait outside of
+  // tasks are left out. Empty: no such frames.
+  std::function<std::string(uint64_t attempt)> task_of = nullptr;
   StackSelection selection = StackSelection::kAll;
   // Only samples of these attempts; nullopt: all.
   std::optional<std::set<uint64_t>> attempts = std::nullopt;

@@ -74,9 +74,11 @@ std::string MetaJson(const StackMeta& meta) {
   }
   return fmt::format(
       "{{\"mode\":\"{}\",\"rate_hz\":{},\"achieved_rate_hz\":{},\"samples\":{},\"missed\":{},\"rejected\":{{{}}},"
-      "\"not_kept\":{},\"idle_included\":{},\"start_wall_ns\":{},\"start_ns\":{},\"duration_ns\":{},\"command\":{}}}",
+      "\"not_kept\":{},\"idle_included\":{},\"start_wall_ns\":{},\"start_ns\":{},\"duration_ns\":{},"
+      "\"cost_cpu_ns\":{},\"command\":{}}}",
       Name(meta.mode), meta.rate_hz, meta.achieved_rate_hz, meta.samples, meta.missed, rejected, meta.not_kept,
-      meta.idle_included, meta.start_wall_ns, meta.start_ns, meta.duration_ns, JsonQuoted(meta.command));
+      meta.idle_included, meta.start_wall_ns, meta.start_ns, meta.duration_ns, meta.cost_cpu_ns,
+      JsonQuoted(meta.command));
 }
 
 std::vector<ThreadSamples> SamplesByThread(const StackView& view) {

@@ -52,7 +52,7 @@ void StackRecorder::Charge(uint32_t thread, Live& live, int64_t time_ns, int64_t
   StackSample piece;
   piece.time_ns = last.time_ns;
   piece.span_ns = time_ns - last.time_ns;
-  const bool weighs = meta_.mode != SampleMode::kGil || (last.state & kHoldsGil) != 0;
+  const bool weighs = last.weighs && (meta_.mode != SampleMode::kGil || (last.state & kHoldsGil) != 0);
   piece.weight_ns = weighs ? std::max<int64_t>(0, clock_ns - last.clock_ns) : 0;
   piece.attempt = last.attempt;
   piece.thread = thread;

@@ -39,6 +39,7 @@ struct StackReading {
   uint32_t stack = kEmptyStack;
   uint8_t state = 0;
   uint64_t attempt = 0;
+  bool weighs = true;  // false: the thread was not looked at; the time until the next reading counts for nothing
 };
 
 // What is new since the Take before: numbers go on where that ended, in strings, frames and nodes.

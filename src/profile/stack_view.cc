@@ -16,11 +16,7 @@ std::string_view UnnamedLabel(FrameKind kind) { return kind == FrameKind::kPytho
 }  // namespace
 
 StackView::StackView(const StackProfile& profile, const ExportOptions& options)
-    : profile_(profile),
-      options_(options),
-      nodes_(1),
-      shown_(profile.table.frame_count(), kNone),
-      outer_(profile.threads.size(), kNone) {
+    : profile_(profile), options_(options), nodes_(1), shown_(profile.table.frame_count(), kNone) {
   std::vector<std::string_view> files;
   for (uint32_t i = 0; i < profile.table.frame_count(); ++i) {
     files.emplace_back(profile.table.text(profile.table.frame(i).file));
@@ -30,6 +26,8 @@ StackView::StackView(const StackProfile& profile, const ExportOptions& options)
 
 bool StackView::Includes(const StackSample& sample) const {
   if (sample.weight_ns == 0) return false;
+  // A thread that waits for a task to come is no part of any.
+  if (options_.task_of && sample.attempt == 0 && (sample.state & kIdle) != 0) return false;
   if (options_.attempts && options_.attempts->count(sample.attempt) == 0) return false;
   switch (options_.selection) {
     case StackSelection::kActive: return (sample.state & kIdle) == 0;
@@ -89,16 +87,26 @@ uint32_t StackView::Child(uint32_t parent, uint32_t frame) {
   return at->second;
 }
 
-uint32_t StackView::OuterNode(const StackThread& thread) {
-  uint32_t node = 0;
+uint32_t StackView::TaskNode(uint64_t attempt) {
+  const auto [at, is_new] = task_nodes_.try_emplace(attempt);
+  if (!is_new) return at->second;
+  const std::string task = attempt == 0 ? std::string() : options_.task_of(attempt);
+  return at->second = Child(0, MarkerFrame(task.empty() ? "(outside of tasks)" : fmt::format("task {}", task)));
+}
+
+uint32_t StackView::OuterNode(const StackSample& sample) {
+  const uint32_t task = options_.task_of ? TaskNode(sample.attempt) : 0;
+  const auto [at, is_new] = outer_.try_emplace({task, sample.thread});
+  if (!is_new) return at->second;
+  const StackThread& thread = profile_.threads[sample.thread];
+  uint32_t node = task;
   if (options_.processes) node = Child(node, MarkerFrame(ProcessLabel(thread)));
   if (options_.threads) node = Child(node, MarkerFrame(ThreadLabel(thread)));
-  return node;
+  return at->second = node;
 }
 
 uint32_t StackView::NodeOf(const StackSample& sample) {
-  uint32_t& outer = outer_[sample.thread];
-  if (outer == kNone) outer = OuterNode(profile_.threads[sample.thread]);
+  const uint32_t outer = OuterNode(sample);
   std::vector<uint32_t>& known = node_of_stack_[outer];
   if (known.empty()) {
     known.assign(profile_.table.node_count(), kNone);

@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "profile/export.h"
@@ -60,7 +61,8 @@ class StackView {
 
  private:
   uint32_t ShownFrameOf(uint32_t frame);
-  uint32_t OuterNode(const StackThread& thread);
+  uint32_t OuterNode(const StackSample& sample);
+  uint32_t TaskNode(uint64_t attempt);
   uint32_t Child(uint32_t parent, uint32_t frame);
   uint32_t MarkerFrame(const std::string& label);
   std::string LabelOf(const ShownFrame& frame) const;
@@ -74,7 +76,8 @@ class StackView {
   std::map<std::tuple<FrameKind, std::string_view, std::string_view, int32_t>, uint32_t> merged_;
   std::vector<uint32_t> shown_;                              // of the table's frames; kNone: not yet
   std::map<uint32_t, std::vector<uint32_t>> node_of_stack_;  // outer node -> of the table's nodes
-  std::vector<uint32_t> outer_;                              // of threads
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> outer_;  // by node of the task and thread
+  std::unordered_map<uint64_t, uint32_t> task_nodes_;        // by attempt
   std::map<std::string_view, std::string> short_files_;
 };
 

@@ -75,6 +75,7 @@ struct StackMeta {
   int64_t start_wall_ns = 0;
   int64_t start_ns = 0;
   int64_t duration_ns = 0;
+  int64_t cost_cpu_ns = 0;   // CPU time of the sampler itself; 0: not known
   std::string command = {};  // of the program that was watched
 
   uint64_t rejected_total() const;

@@ -34,6 +34,15 @@ constexpr std::array<Pair, static_cast<size_t>(Phrase::kCount)> kPhrases = {{
      "≈ partagé : plusieurs essais se chevauchaient, seule leur somme est connue"},
     {"Nothing ran, so there is nothing to compare.", "Rien n'a été exécuté, il n'y a donc rien à comparer."},
     {"of the time that decided when the run ended", "du temps qui a décidé de la fin du run"},
+    {"Hottest lines", "Lignes les plus coûteuses"},
+    {"share of task", "part de la tâche"},
+    {"function", "fonction"},
+    {"line", "ligne"},
+    {"waiting", "attente"},
+    {"samples", "échantillons"},
+    {"missed", "manqués"},
+    {"rejected", "rejetés"},
+    {"the sampler took", "l'échantillonneur a pris"},
 }};
 
 struct FigureText {
@@ -50,6 +59,7 @@ constexpr std::array kFigures = {
     FigureText{"gpu_memory", {"GPU memory", "mémoire GPU"}},
     FigureText{"gpu_busy", {"GPU time", "temps GPU"}},
     FigureText{"energy", {"energy", "énergie"}},
+    FigureText{"stacks", {"stacks", "piles d'appels"}},
 };
 
 }  // namespace

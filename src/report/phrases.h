@@ -31,6 +31,15 @@ enum class Phrase {
   kLegendShared,
   kNothingRan,
   kOnPath,
+  kHottestLines,
+  kShareOfTask,
+  kFunction,
+  kLine,
+  kWaiting,
+  kSamples,
+  kMissed,
+  kRejected,
+  kSamplerTook,
   kCount,
 };
 

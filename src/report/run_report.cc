@@ -6,6 +6,7 @@
 
 #include "base/states.h"
 #include "report/format.h"
+#include "report/hot_spots.h"
 #include "report/phrases.h"
 #include "report/rule_texts.h"
 #include "report/table.h"
@@ -207,10 +208,13 @@ std::string RunHeadline(const profile::Run& run, int64_t wall_ns, const Style& s
 
 std::string RunReportText(const RunReport& report, bool all, const Style& style) {
   const std::string table = TableText(report, all, style);
+  const std::string hot = report.hot ? HotSpotsText(*report.hot, all, style) : std::string();
   std::string text = RunHeadline(report.run, report.summary.totals.wall_ns, style);
+  if (report.run.kind == profile::RunKind::kRecording) return text + '\n' + hot;
   text += fmt::format("\n{}{}\n", table, Legend(table, style.language));
   text += BottleneckText(report, style);
   text += OthersText(report, style);
+  if (!hot.empty()) text += '\n' + hot;
   text += AbsentText(report, style);
   return text;
 }

@@ -2,10 +2,12 @@
 #ifndef WF_REPORT_RUN_REPORT_H_
 #define WF_REPORT_RUN_REPORT_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "analysis/bottleneck.h"
+#include "analysis/hot_spots.h"
 #include "analysis/summary.h"
 #include "profile/model.h"
 #include "report/style.h"
@@ -23,6 +25,7 @@ struct RunReport {
   analysis::RunSummary summary;
   analysis::Verdict verdict;
   std::vector<AbsentFigure> absent;
+  std::optional<analysis::HotSpots> hot;  // none: no stacks
 };
 
 // The rows of the table are bounded; all of them with `all`.

@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/states.h"
+#include "report/hot_spots.h"
 #include "report/json_parts.h"
 #include "report/run_report.h"
 
@@ -92,6 +93,7 @@ std::string RunReportJson(const RunReport& report, Language language) {
   for (const AbsentFigure& figure : report.absent) {
     document["absent"].push_back({{"figure", figure.id}, {"reason", figure.reason}});
   }
+  document["stacks"] = report.hot ? HotSpotsJson(*report.hot) : json();
   return ToText(document);
 }
 

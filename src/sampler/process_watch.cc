@@ -21,7 +21,9 @@ bool ProcessWatch::HasEnded() const {
 }
 
 Status ProcessWatch::Attach() {
-  auto target = Target::Attach(pid_, {});
+  TargetOptions options;
+  options.only_activity = true;
+  auto target = Target::Attach(pid_, options);
   why_not_ = target.status();
   if (target.ok()) target_ = std::move(*target);
   return why_not_;

@@ -15,12 +15,16 @@ uint8_t StateOf(const ThreadSample& sample) {
 }  // namespace
 
 void SnapshotRecorder::Record(const Snapshot& snapshot, int64_t time_ns) {
-  ++round_;
-  for (const ThreadSample& sample : snapshot.threads) RecordThread(sample, time_ns);
+  const bool is_arranged =
+      snapshot.list_version != 0 && snapshot.list_version == arranged_ && snapshot.threads.size() == order_.size();
+  if (!is_arranged) Arrange(snapshot, time_ns);
+  for (size_t i = 0; i < order_.size(); ++i) RecordThread(snapshot.threads[i], *order_[i], time_ns);
   if (!snapshot.complete) {
     recorder_.CountRejected("list of threads cut short");
+    arranged_ = 0;  // those that are missing may have ended all the same
     return;
   }
+  if (is_arranged) return;
   std::erase_if(threads_, [&](const auto& entry) {
     const bool gone = entry.second.round != round_;
     if (gone) recorder_.EndThread(entry.second.index, time_ns);
@@ -28,39 +32,77 @@ void SnapshotRecorder::Record(const Snapshot& snapshot, int64_t time_ns) {
   });
 }
 
+void SnapshotRecorder::Pause(int64_t time_ns) {
+  for (const auto& [key, thread] : threads_) {
+    recorder_.Record(thread.index, {.time_ns = time_ns, .clock_ns = time_ns, .weighs = false});
+  }
+}
+
+// Finds the threads of a snapshot that is not like the one before.
+void SnapshotRecorder::Arrange(const Snapshot& snapshot, int64_t time_ns) {
+  ++round_;
+  order_.clear();
+  arranged_ = snapshot.list_version;
+  for (const ThreadSample& sample : snapshot.threads) {
+    const auto [at, is_new] = threads_.try_emplace({sample.stack.interpreter, sample.stack.state_id});
+    Thread& thread = at->second;
+    thread.round = round_;
+    if (is_new) {
+      thread.index = recorder_.AddThread(process_, sample.tid, sample.name, time_ns);
+    } else if (!sample.name.empty()) {  // a name is set after the start, and may be changed
+      recorder_.RenameThread(thread.index, sample.name);
+    }
+    order_.push_back(&thread);
+  }
+}
+
 void SnapshotRecorder::End(int64_t time_ns) {
   for (const auto& [key, thread] : threads_) recorder_.EndThread(thread.index, time_ns);
   threads_.clear();
   texts_.clear();
+  order_.clear();
+  arranged_ = 0;
 }
 
-void SnapshotRecorder::RecordThread(const ThreadSample& sample, int64_t time_ns) {
-  const auto [at, is_new] = threads_.try_emplace({sample.stack.interpreter, sample.stack.state_id});
-  Thread& thread = at->second;
-  thread.round = round_;
-  if (is_new) {
-    thread.index = recorder_.AddThread(process_, sample.tid, sample.name, time_ns);
-  } else if (!sample.name.empty()) {  // a name is set after the start, and may be changed
-    recorder_.RenameThread(thread.index, sample.name);
+void SnapshotRecorder::RecordThread(const ThreadSample& sample, Thread& thread, int64_t time_ns) {
+  if (!sample.is_wanted) {
+    recorder_.Record(thread.index, {.time_ns = time_ns, .clock_ns = time_ns, .weighs = false});
+    return;
   }
   if (sample.stack.reject != Reject::kNone) {
     const bool in_part = !sample.stack.frames.empty();
     recorder_.CountRejected(std::string(Name(sample.stack.reject)) + (in_part ? ", kept in part" : ""));
     if (!in_part) return;
   }
-  recorder_.Record(thread.index,
-                   {.time_ns = time_ns, .clock_ns = time_ns, .stack = StackOf(sample.stack), .state = StateOf(sample)});
+  const bool is_same = sample.stack.version != 0 && sample.stack.version == thread.version;
+  const uint32_t node = is_same ? thread.node : StackOf(sample.stack, thread);
+  recorder_.Record(
+      thread.index,
+      {.time_ns = time_ns, .clock_ns = time_ns, .stack = node, .state = StateOf(sample), .attempt = sample.attempt});
 }
 
-uint32_t SnapshotRecorder::StackOf(const cpython::ThreadStack& stack) {
+// Only the frames in which the stack differs from the thread's last one are looked up.
+uint32_t SnapshotRecorder::StackOf(const cpython::ThreadStack& stack, Thread& thread) {
   profile::StackTable& table = recorder_.table();
   uint32_t node = profile::kEmptyStack;
   if (stack.truncated) node = table.Push(node, Marker("<truncated>"));
   if (stack.reject != Reject::kNone && stack.reject != Reject::kTorn) node = table.Push(node, Marker("<unreadable>"));
-  for (auto frame = stack.frames.rbegin(); frame != stack.frames.rend(); ++frame) {
-    node = table.Push(node, FrameOf(*frame));
+  std::vector<Step>& steps = thread.steps;
+  if (node != thread.root) steps.clear();
+  thread.root = node;
+  size_t depth = 0;
+  for (auto frame = stack.frames.rbegin(); frame != stack.frames.rend(); ++frame, ++depth) {
+    const uint64_t code = frame->code == nullptr ? 0 : frame->code->id;
+    if (depth >= steps.size() || steps[depth].code != code || steps[depth].line != frame->line) {
+      steps.resize(depth);
+      steps.push_back({code, frame->line, table.Push(node, FrameOf(*frame))});
+    }
+    node = steps[depth].node;
   }
+  steps.resize(depth);
   if (stack.reject == Reject::kTorn) node = table.Push(node, Marker("<torn>"));
+  thread.version = stack.version;
+  thread.node = node;
   return node;
 }
 
@@ -68,10 +110,9 @@ uint32_t SnapshotRecorder::FrameOf(const cpython::Frame& frame) {
   if (frame.code == nullptr) return Marker("<unreadable>");
   profile::StackTable& table = recorder_.table();
   if (texts_.size() >= kMostCodes) texts_.clear();
-  const auto [at, is_new] = texts_.try_emplace(frame.code.get());
+  const auto [at, is_new] = texts_.try_emplace(frame.code->id);
   Texts& texts = at->second;
   if (is_new) {
-    texts.code = frame.code;
     texts.name = table.Intern(frame.code->name);
     texts.qualified_name = table.Intern(frame.code->qualname);
     texts.file = table.Intern(frame.code->filename);

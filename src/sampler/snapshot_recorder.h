@@ -10,10 +10,10 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "profile/stack_recorder.h"
 #include "sampler/target.h"
@@ -27,23 +27,35 @@ class SnapshotRecorder {
 
   // Threads that are not in a complete snapshot have ended. One that is not complete is counted among the rejected.
   void Record(const Snapshot& snapshot, int64_t time_ns);
+  // Nobody looks until the next snapshot: the time counts for nothing.
+  void Pause(int64_t time_ns);
   // All threads have ended: the process did, or it executes another program.
   void End(int64_t time_ns);
 
  private:
-  static constexpr size_t kMostCodes = 1 << 15;
+  static constexpr size_t kMostCodes = 1 << 13;
 
+  // A frame of a stack and the node that ends with it.
+  struct Step {
+    uint64_t code = 0;  // Code::id; 0: it could not be read
+    int32_t line = 0;
+    uint32_t node = profile::kEmptyStack;
+  };
   struct Thread {
     uint32_t index = 0;
-    uint64_t round = 0;  // in which it was last seen
+    uint64_t round = 0;    // in which it was last seen
+    uint64_t version = 0;  // ThreadStack::version of what follows
+    uint32_t node = profile::kEmptyStack;
+    uint32_t root = profile::kEmptyStack;  // the node before `steps`
+    std::vector<Step> steps;               // root first
   };
   struct Texts {
-    std::shared_ptr<const cpython::Code> code;  // held, so that its address stays its own
     uint32_t name = 0, qualified_name = 0, file = 0;
   };
 
-  void RecordThread(const ThreadSample& sample, int64_t time_ns);
-  uint32_t StackOf(const cpython::ThreadStack& stack);
+  void Arrange(const Snapshot& snapshot, int64_t time_ns);
+  void RecordThread(const ThreadSample& sample, Thread& thread, int64_t time_ns);
+  uint32_t StackOf(const cpython::ThreadStack& stack, Thread& thread);
   uint32_t FrameOf(const cpython::Frame& frame);
   uint32_t Marker(std::string_view text);
 
@@ -51,7 +63,9 @@ class SnapshotRecorder {
   const uint32_t process_;
   uint64_t round_ = 0;
   std::map<std::pair<int64_t, uint64_t>, Thread> threads_;  // by interpreter and id of the PyThreadState
-  std::unordered_map<const cpython::Code*, Texts> texts_;
+  std::vector<Thread*> order_;                              // as they stand in the snapshot of arranged_
+  uint64_t arranged_ = 0;                                   // its list_version
+  std::unordered_map<uint64_t, Texts> texts_;               // by Code::id
 };
 
 }  // namespace wf::sampler

@@ -3,7 +3,7 @@
 //   Result<std::unique_ptr<Target>> target = Target::Attach(pid, {});
 //   if (!target.ok()) return target.status();          // one sentence that names the gate
 //   Snapshot snapshot;
-//   while (…) { (*target)->Read(&snapshot); … }          // two system calls for stacks, one per thread for its state
+//   while (…) { (*target)->Read(&snapshot); … }          // one system call for stacks, one per thread for its state
 //
 // Attach costs some milliseconds (it looks through the modules), Read is for loops: caches for code, names and the
 // places in memory live in the Target. When Read says kNotFound the process ended; when it says kFailedPrecondition the
@@ -19,11 +19,11 @@
 #include <string>
 #include <vector>
 
-#include "base/fd.h"
 #include "cpython/runtime.h"
 #include "cpython/stack_reader.h"
 #include "cpython/thread_names.h"
 #include "sampler/process_memory.h"
+#include "sampler/thread_states.h"
 #include "wf/status.h"
 
 namespace wf::sampler {
@@ -32,18 +32,24 @@ struct TargetOptions {
   cpython::StackReaderOptions stacks;
   bool names = true;   // learn the threads' names
   bool states = true;  // ask /proc for the threads' states: 3 us each, most of the cost with many threads
+  // Only whether they run, R or S, which is cheaper when asked often; see ThreadStates::Activity.
+  bool only_activity = false;
 };
 
 struct ThreadSample {
-  int32_t tid = 0;      // as seen from here; 0: not known
-  char state = '?';     // R, S, D, T … of /proc; '?': not known
-  bool active = false;  // on a CPU or waiting for one
-  std::string name;     // of its threading.Thread; empty: it has none
+  int32_t tid = 0;        // as seen from here; 0: not known
+  char state = '?';       // R, S, D, T … of /proc; '?': not known
+  bool active = false;    // on a CPU or waiting for one
+  std::string name;       // of its threading.Thread; empty: it has none
+  uint64_t attempt = 0;   // of Workflow; 0: none, or not known. Not Target's to fill in, nor is:
+  bool is_wanted = true;  // false: its time is to count for nothing
   cpython::ThreadStack stack;
 };
 
 struct Snapshot {
-  bool complete = false;              // false: the list of threads changed meanwhile, some may be missing
+  bool complete = false;  // false: the list of threads changed meanwhile, some may be missing
+  // Another one whenever there are other threads, names or another order; unique in this process. 0: not known.
+  uint64_t list_version = 0;
   std::vector<ThreadSample> threads;  // the main thread first, then as they started
 };
 
@@ -53,6 +59,7 @@ class Target {
   // be read. Each says what to do.
   static Result<std::unique_ptr<Target>> Attach(int32_t pid, const TargetOptions& options);
 
+  // Into the same snapshot again and again, which the caller leaves as it is: then only what is new is written to it.
   Status Read(Snapshot* snapshot);
 
   int32_t pid() const { return pid_; }
@@ -64,17 +71,15 @@ class Target {
   const ProcessMemory& memory() const { return memory_; }
 
  private:
-  // Descriptors are few (1,024 for a process, by default), and one process may watch many.
-  static constexpr size_t kMostOpenFiles = 256;
-
   Target(int32_t pid, cpython::Runtime runtime, const TargetOptions& options);
 
-  char StateOf(int32_t tid);
-  base::Fd OpenStat(int32_t tid);
+  char StateOf(int32_t tid, const cpython::ThreadStack& stack, int64_t now_ns);
+  bool IsArranged(const cpython::Sample& sample, const Snapshot& snapshot) const;
+  void Arrange(const cpython::Sample& sample, int64_t now_ns, Snapshot* snapshot);
+  void Update(const cpython::Sample& sample, int64_t now_ns, Snapshot* snapshot);
   int32_t TidOf(const cpython::ThreadStack& stack);
   int32_t InnerTidOf(const cpython::ThreadStack& stack);
   void LearnTasks();
-  void ForgetEndedThreads(const Snapshot& snapshot);
 
   const int32_t pid_;
   const TargetOptions options_;
@@ -82,8 +87,11 @@ class Target {
   ProcessMemory memory_;
   cpython::StackReader stacks_;
   cpython::ThreadNames names_;
-  cpython::Sample sample_;
-  std::map<int32_t, base::Fd> stat_files_;                // by tid, of the first kMostOpenFiles
+  ThreadStates states_;
+  std::vector<size_t> order_;                             // of the threads of the arranged snapshot, in the sample
+  uint64_t arranged_ = 0;                                 // its list_version
+  uint64_t arranged_list_ = 0;                            // that of the sample
+  uint64_t arranged_names_ = 0;                           // of the names
   std::map<int32_t, int32_t> outer_tids_;                 // by tid in the target's own PID namespace
   std::map<std::pair<int64_t, uint64_t>, int32_t> tids_;  // by interpreter and id of the PyThreadState
 };

@@ -1,6 +1,5 @@
-#include <fcntl.h>
-
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <utility>
 
@@ -11,6 +10,8 @@
 
 namespace wf::sampler {
 namespace {
+
+constexpr uint32_t kIdentIsOwn = 12;
 
 // Before 3.12 a thread that is just being started bears its parent's ident and has no frames.
 bool IsNotBegun(const cpython::ThreadStack& stack, const cpython::Sample& sample) {
@@ -48,49 +49,96 @@ Target::Target(int32_t pid, cpython::Runtime runtime, const TargetOptions& optio
       runtime_(std::move(runtime)),
       memory_(pid),
       stacks_(memory_, runtime_, options.stacks),
-      names_(memory_, runtime_.layout) {
+      names_(memory_, runtime_.layout),
+      states_(pid) {
   LearnTasks();
 }
 
 void Target::LearnTasks() { outer_tids_ = OuterTids(pid_, ReadTasks(pid_)); }
 
 Status Target::Read(Snapshot* snapshot) {
-  snapshot->threads.clear();
-  stacks_.Read(&sample_);
-  if (!sample_.alive) {
+  const cpython::Sample& sample = stacks_.Read();
+  if (!sample.alive) {
+    snapshot->threads.clear();
+    snapshot->list_version = 0;
     if (!ReadStatus(pid_)) return CheckProcess(pid_, std::nullopt);
     return {Code::kFailedPrecondition, "process " + std::to_string(pid_) +
                                            " has no interpreter any more where it was found: it ends, or runs another "
                                            "program by now"};
   }
-  snapshot->complete = sample_.complete;
-  if (options_.names) names_.Refresh(sample_, stacks_.interpreters(), base::MonotonicNs());
-  std::map<std::pair<int64_t, uint64_t>, int32_t> tids;
-  for (cpython::ThreadStack& stack : sample_.threads) {
-    if (IsNotBegun(stack, sample_)) continue;
-    ThreadSample& thread = snapshot->threads.emplace_back();
-    thread.tid = TidOf(stack);
-    if (options_.states) thread.state = StateOf(thread.tid);
-    if (thread.state != '?' || !options_.states) tids[{stack.interpreter, stack.state_id}] = thread.tid;
-    thread.active = thread.state == 'R';
-    thread.name = names_.Of(stack);
-    thread.stack = std::move(stack);
+  const int64_t now_ns = base::MonotonicNs();
+  if (options_.names) names_.Refresh(sample, stacks_.interpreters(), now_ns);
+  snapshot->complete = sample.complete;
+  if (IsArranged(sample, *snapshot)) {
+    Update(sample, now_ns, snapshot);
+  } else {
+    Arrange(sample, now_ns, snapshot);
   }
-  tids_ = std::move(tids);
-  ForgetEndedThreads(*snapshot);
-  std::stable_sort(snapshot->threads.begin(), snapshot->threads.end(), [&](const auto& a, const auto& b) {
-    return std::tuple(a.tid != pid_, a.stack.interpreter, a.stack.state_id) <
-           std::tuple(b.tid != pid_, b.stack.interpreter, b.stack.state_id);
-  });
   return {};
 }
 
-void Target::ForgetEndedThreads(const Snapshot& snapshot) {
-  if (stat_files_.size() <= snapshot.threads.size()) return;  // few of them can have ended: not worth the search
-  std::erase_if(stat_files_, [&](const auto& file) {
-    return std::none_of(snapshot.threads.begin(), snapshot.threads.end(),
-                        [&](const ThreadSample& thread) { return thread.tid == file.first; });
+bool Target::IsArranged(const cpython::Sample& sample, const Snapshot& snapshot) const {
+  if (arranged_ == 0 || snapshot.list_version != arranged_ || snapshot.threads.size() != order_.size()) return false;
+  if (arranged_list_ != sample.list_version || arranged_names_ != names_.version()) return false;
+  return runtime_.minor >= kIdentIsOwn ||
+         std::none_of(sample.threads.begin(), sample.threads.end(),
+                      [](const cpython::ThreadStack& stack) { return stack.frames.empty(); });
+}
+
+void Target::Arrange(const cpython::Sample& sample, int64_t now_ns, Snapshot* snapshot) {
+  static std::atomic<uint64_t> last_version = 0;
+  std::map<std::pair<int64_t, uint64_t>, int32_t> tids;
+  std::vector<int32_t> found;
+  std::vector<std::pair<ThreadSample, size_t>> threads;
+  bool all_known = true;
+  for (size_t i = 0; i < sample.threads.size(); ++i) {
+    const cpython::ThreadStack& stack = sample.threads[i];
+    if (IsNotBegun(stack, sample)) continue;
+    auto& [thread, index] = threads.emplace_back();
+    index = i;
+    thread.tid = TidOf(stack);
+    thread.state = StateOf(thread.tid, stack, now_ns);
+    if (thread.state != '?' || !options_.states) tids[{stack.interpreter, stack.state_id}] = thread.tid;
+    all_known &= thread.tid != 0;
+    thread.active = thread.state == 'R';
+    thread.name = names_.Of(stack);
+    thread.stack = stack;
+    found.push_back(thread.tid);
+  }
+  tids_ = std::move(tids);
+  states_.KeepOnly(found);
+  std::stable_sort(threads.begin(), threads.end(), [&](const auto& a, const auto& b) {
+    return std::tuple(a.first.tid != pid_, a.first.stack.interpreter, a.first.stack.state_id) <
+           std::tuple(b.first.tid != pid_, b.first.stack.interpreter, b.first.stack.state_id);
   });
+  snapshot->threads.clear();
+  order_.clear();
+  for (auto& [thread, index] : threads) {
+    snapshot->threads.push_back(std::move(thread));
+    order_.push_back(index);
+  }
+  snapshot->list_version = ++last_version;
+  arranged_ = all_known ? snapshot->list_version : 0;
+  arranged_list_ = sample.list_version;
+  arranged_names_ = names_.version();
+}
+
+void Target::Update(const cpython::Sample& sample, int64_t now_ns, Snapshot* snapshot) {
+  for (size_t i = 0; i < order_.size(); ++i) {
+    ThreadSample& thread = snapshot->threads[i];
+    const cpython::ThreadStack& stack = sample.threads[order_[i]];
+    CopyChanged(stack, &thread.stack);
+    thread.state = StateOf(thread.tid, stack, now_ns);
+    thread.active = thread.state == 'R';
+    if (thread.state == '?' && options_.states) arranged_ = 0;  // look for it anew next time
+  }
+}
+
+char Target::StateOf(int32_t tid, const cpython::ThreadStack& stack, int64_t now_ns) {
+  if (!options_.states) return '?';
+  if (!options_.only_activity) return states_.State(tid);
+  if (stack.ran_meanwhile && tid != 0) return states_.Ran(tid);
+  return states_.Activity(tid, stack.unchanged, now_ns);
 }
 
 // Before 3.11 no kernel id is stored, only the address of glibc's struct pthread, which holds it: at 720 in every glibc
@@ -112,33 +160,7 @@ int32_t Target::TidOf(const cpython::ThreadStack& stack) {
     const auto outer = outer_tids_.find(inner);
     return outer == outer_tids_.end() ? 0 : outer->second;
   }
-  return StateOf(inner) == '?' ? 0 : inner;  // what lies there need not be a thread's id
-}
-
-base::Fd Target::OpenStat(int32_t tid) {
-  const std::string path = "/proc/" + std::to_string(pid_) + "/task/" + std::to_string(tid) + "/stat";
-  base::Fd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.valid() || errno != EMFILE || stat_files_.empty()) return file;
-  stat_files_.clear();
-  return base::Fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-}
-
-// One pread on a descriptor that stays open: a third of the cost of opening the file each time.
-char Target::StateOf(int32_t tid) {
-  if (tid <= 0) return '?';
-  const auto kept = stat_files_.find(tid);
-  base::Fd opened = kept == stat_files_.end() ? OpenStat(tid) : base::Fd();
-  const int file = kept == stat_files_.end() ? opened.get() : kept->second.get();
-  char text[512];
-  const ssize_t got = pread(file, text, sizeof(text), 0);
-  if (got <= 0) {
-    stat_files_.erase(tid);
-    return '?';
-  }
-  if (opened.valid() && stat_files_.size() < kMostOpenFiles) stat_files_.emplace(tid, std::move(opened));
-  const std::string_view line(text, static_cast<size_t>(got));
-  const size_t end = line.rfind(')');
-  return end == std::string_view::npos || end + 2 >= line.size() ? '?' : line[end + 2];
+  return states_.Exists(inner) ? inner : 0;  // what lies there need not be a thread's id
 }
 
 }  // namespace wf::sampler

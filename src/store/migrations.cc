@@ -25,12 +25,13 @@ Status ApplyNext(Database& database, const Schema& schema) {
 }  // namespace
 
 Result<int32_t> CheckVersion(Database& database, const Schema& schema) {
+  // The tables first: another process may make the schema just now, and what it makes is ours all at once.
+  const Result<int64_t> tables = database.QueryInt("SELECT count(*) FROM sqlite_schema");
+  if (!tables.ok()) return tables.status();
   const Result<int64_t> version = database.QueryInt("PRAGMA user_version");
   if (!version.ok()) return version.status();
   const Result<int64_t> application = database.QueryInt("PRAGMA application_id");
   if (!application.ok()) return application.status();
-  const Result<int64_t> tables = database.QueryInt("SELECT count(*) FROM sqlite_schema");
-  if (!tables.ok()) return tables.status();
   if (*tables > 0 && *application != schema.application_id) {
     return Status(
         Code::kFailedPrecondition,

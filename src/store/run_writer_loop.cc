@@ -62,7 +62,7 @@ void RunWriterThread::Take() {
 
 Status RunWriterThread::WritePending(std::vector<Request>* requests) {
   Batch& pending = disk_->pending;
-  const Status runs = disk_->runs.Write(pending, LostRows(), requests);
+  const Status runs = disk_->runs ? disk_->runs->Write(pending, LostRows(), requests) : Status();
   if (runs.ok()) {
     pending.ClearRuns();
   } else {
@@ -123,7 +123,7 @@ void RunWriterThread::Finish() {
     const std::lock_guard lock(mutex_);
     state = run_state_;
   }
-  if (!base::IsFinal(state)) (void)disk_->runs.MarkClosed();
+  if (disk_->runs && !base::IsFinal(state)) (void)disk_->runs->MarkClosed();
   disk_.reset();  // closes the files; the last one to do so folds the WAL into the database
 }
 

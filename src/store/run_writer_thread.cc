@@ -18,7 +18,7 @@ constexpr size_t kWakeBytes = size_t{1} << 20;
 
 }  // namespace
 
-RunWriterThread::RunWriterThread(RunsDbWriter runs, RunFileWriter file, base::RunState state)
+RunWriterThread::RunWriterThread(std::optional<RunsDbWriter> runs, RunFileWriter file, base::RunState state)
     : owner_pid_(getpid()),
       disk_(std::make_unique<Disk>(Disk{std::move(runs), std::move(file), {}, {}, 0, false})),
       run_state_(state),

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -21,8 +22,9 @@ namespace wf::store {
 
 class RunWriterThread final : public RunWriter {
  public:
-  // The thread starts here. `state`: that of the run's row as it was inserted.
-  RunWriterThread(RunsDbWriter runs, RunFileWriter file, base::RunState state);
+  // The thread starts here. `runs`: none for a guest, which writes to the run's own file only. `state`: that of the
+  // run's row as it was inserted.
+  RunWriterThread(std::optional<RunsDbWriter> runs, RunFileWriter file, base::RunState state);
   ~RunWriterThread() override { (void)Close(); }
   // In a forked child the object is left as it lies: its thread is not there, another thread may have been at work on
   // the members, and closing the files would disturb what the parent writes.
@@ -51,7 +53,7 @@ class RunWriterThread final : public RunWriter {
  private:
   // What only the thread touches once it runs.
   struct Disk {
-    RunsDbWriter runs;
+    std::optional<RunsDbWriter> runs;
     RunFileWriter file;
     Batch pending;  // taken from the buffer, not yet written
     std::vector<std::string> names;

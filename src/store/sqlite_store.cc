@@ -33,6 +33,14 @@ Result<std::unique_ptr<RunWriter>> SqliteStore::BeginRun(const profile::Run& run
   return writer;
 }
 
+Result<std::unique_ptr<RunWriter>> SqliteStore::JoinRun(const base::RunId& id) {
+  WF_RETURN_IF_ERROR(RequireWrite("joining a run"));
+  const Result<RunRow> row = FindRun(id);
+  if (!row.ok()) return row.status();
+  return std::unique_ptr<RunWriter>(
+      std::make_unique<RunWriterThread>(std::nullopt, RunFileWriter(RunFilePath(folder_, id)), row->run.state));
+}
+
 Status SqliteStore::ReadNamed(const char* table, int64_t run_no, std::map<std::string, std::string>& out) {
   Result<Statement> select = database_.Prepare(fmt::format("SELECT name, value FROM {} WHERE run_no=?", table));
   if (!select.ok()) return select.status();

@@ -22,6 +22,7 @@ class SqliteStore final : public Store {
 
   const std::filesystem::path& folder() const override { return folder_; }
   Result<std::unique_ptr<RunWriter>> BeginRun(const profile::Run& run, const profile::Process& owner) override;
+  Result<std::unique_ptr<RunWriter>> JoinRun(const base::RunId& id) override;
   Result<std::vector<RunSummary>> ListRuns(const RunFilter& filter) override;
   Result<base::RunId> Resolve(std::string_view text) override;
   Result<profile::RunRecord> Load(const base::RunId& id) override;

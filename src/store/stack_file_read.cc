@@ -52,7 +52,10 @@ profile::StackMeta ParseMeta(std::string_view text) {
   Get(object, "start_wall_ns", meta.start_wall_ns);
   Get(object, "start_ns", meta.start_ns);
   Get(object, "duration_ns", meta.duration_ns);
-  for (int64_t* time : {&meta.start_wall_ns, &meta.start_ns, &meta.duration_ns}) *time = AsTime(*time);
+  Get(object, "cost_cpu_ns", meta.cost_cpu_ns);
+  for (int64_t* time : {&meta.start_wall_ns, &meta.start_ns, &meta.duration_ns, &meta.cost_cpu_ns}) {
+    *time = AsTime(*time);
+  }
   Get(object, "command", meta.command);
   const auto rejected = object.find("rejected");
   if (rejected == object.end() || !rejected->is_object()) return meta;

@@ -68,6 +68,10 @@ class Store {
   // Starts a run owned by this process. The writer works on after the Store is gone.
   virtual Result<std::unique_ptr<RunWriter>> BeginRun(const profile::Run& run, const profile::Process& owner) = 0;
 
+  // For a process that watches a run which another one owns: takes its stacks and series, nothing else. At most one
+  // writer of a run may be given stacks. kNotFound: no such run. What it could not write is lost without a count.
+  virtual Result<std::unique_ptr<RunWriter>> JoinRun(const base::RunId& id) = 0;
+
   virtual Result<std::vector<RunSummary>> ListRuns(const RunFilter& filter) = 0;
   // `text`: a whole id, a unique beginning or ending of at least 4 characters, "last", "last~N", or "tag:key=value"
   // (the newest such). kNotFound names near candidates; kInvalidArgument when several match.
