@@ -192,7 +192,7 @@ class Sampling {
     next_piece_ns_ = now_ns + kPieceNs;
     profile::StackDelta piece = recorder_.Take(now_ns);
     std::erase_if(piece.samples, [](const profile::StackSample& sample) { return sample.weight_ns == 0; });
-    piece.meta.cost_cpu_ns = base::ReadClockNs(CLOCK_PROCESS_CPUTIME_ID);
+    piece.meta.cost_cpu_ns = base::ProcessCpuNs();
     writer_.PutStacks(std::move(piece));
   }
 

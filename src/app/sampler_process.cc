@@ -13,11 +13,11 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <optional>
 #include <string_view>
 
 #include "base/version.h"
+#include "sampler/gate.h"
 
 extern char** environ;
 
@@ -113,9 +113,7 @@ int OpenPidfd(int32_t pid) { return static_cast<int>(syscall(SYS_pidfd_open, pid
 }  // namespace
 
 void AllowTracer(int32_t tracer) {
-  std::ifstream file("/proc/sys/kernel/yama/ptrace_scope");
-  int scope = 0;
-  if (file >> scope && scope == 1) prctl(PR_SET_PTRACER, tracer, 0, 0, 0);
+  if (sampler::YamaScope() == 1) prctl(PR_SET_PTRACER, tracer, 0, 0, 0);
 }
 
 SamplerProcess::SamplerProcess(base::Fd channel, base::Fd handle, int32_t pid)

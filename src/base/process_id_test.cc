@@ -84,7 +84,6 @@ TEST(ProcessId, AnotherPidNamespaceIsUnknown) {
   EXPECT_EQ(LivenessOf(contained), Liveness::kUnknown);
 }
 
-}  // namespace
 TEST(ProcessId, AProcessWhoseMainThreadExitedLivesOnInItsOtherThreads) {
   int ready[2];
   ASSERT_EQ(pipe(ready), 0);
@@ -110,4 +109,5 @@ TEST(ProcessId, AProcessWhoseMainThreadExitedLivesOnInItsOtherThreads) {
   close(ready[0]);
 }
 
+}  // namespace
 }  // namespace wf::base

@@ -181,13 +181,16 @@ TEST_P(SnapshotTest, AFrameThatIsBadForAMomentOnlyIsReadAgain) {
   const auto found = FindRuntime(memory_, memory_.modules);
   ASSERT_EQ(found.outcome, FindOutcome::kFound);
   const Runtime& runtime = found.runtime;
-  if (runtime.layout.thread.frame == kAbsent) GTEST_SKIP() << "its current frame is found another way";
   uint64_t gil = runtime.address + runtime.layout.runtime.gil;
   if (runtime.layout.runtime.gil == kAbsent) {
     const uint64_t interpreter = Pointer(memory_, runtime.address + runtime.layout.runtime.interpreters_head);
     gil = Pointer(memory_, interpreter + runtime.layout.interpreter.gil);
   }
   const uint64_t holder = Pointer(memory_, gil + runtime.layout.gil.last_holder);
+  uint64_t current_frame = holder + runtime.layout.thread.frame;
+  if (runtime.layout.thread.frame == kAbsent) {  // 3.11 and 3.12 have a struct between
+    current_frame = Pointer(memory_, holder + runtime.layout.thread.cframe) + runtime.layout.cframe.current_frame;
+  }
   struct Bad final : MemoryReader {
     Bad(MemoryReader& reader, uint64_t where) : from(reader), address(where) {}
     void Read(std::span<Segment> segments) override {
@@ -202,7 +205,7 @@ TEST_P(SnapshotTest, AFrameThatIsBadForAMomentOnlyIsReadAgain) {
     MemoryReader& from;
     uint64_t address;
     int left = 3;
-  } bad(memory_, holder + runtime.layout.thread.frame);
+  } bad(memory_, current_frame);
   StackReader reader(bad, runtime, {});
   const Sample& sample = reader.Read();
   EXPECT_EQ(bad.left, 0);

@@ -27,6 +27,8 @@ struct GateFacts {
 
 // OK, or why there is nothing to read: no such process, zombie, kernel thread.
 Status CheckProcess(int32_t pid, const std::optional<ProcessStatus>& status);
+// kernel.yama.ptrace_scope (Documentation/admin-guide/LSM/Yama.rst of the kernel); 0 without Yama.
+int YamaScope();
 GateFacts ReadGateFacts(int32_t pid, const ProcessStatus& target);
 // The refusal of a read, explained.
 Status Refusal(int32_t pid, const GateFacts& facts);

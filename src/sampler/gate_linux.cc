@@ -17,14 +17,6 @@ bool CanReadItself() {
   return process_vm_readv(getpid(), &ours, 1, &theirs, 1, 0) == sizeof(to);
 }
 
-int YamaScope() {
-  // Through our own root: the same file for every process.
-  const std::string text = ReadProc(getpid(), "root/proc/sys/kernel/yama/ptrace_scope").value_or("");
-  int scope = 0;
-  std::from_chars(text.data(), text.data() + text.size(), scope);
-  return scope;
-}
-
 uint64_t EffectiveCapabilities() {
   const std::string text = ReadProc(getpid(), "status").value_or("");
   uint64_t capabilities = 0;
@@ -34,6 +26,14 @@ uint64_t EffectiveCapabilities() {
 }
 
 }  // namespace
+
+int YamaScope() {
+  // Through our own root: the same file for every process.
+  const std::string text = ReadProc(getpid(), "root/proc/sys/kernel/yama/ptrace_scope").value_or("");
+  int scope = 0;
+  std::from_chars(text.data(), text.data() + text.size(), scope);
+  return scope;
+}
 
 GateFacts ReadGateFacts(int32_t pid, const ProcessStatus& target) {
   constexpr int kSysPtrace = 19;  // linux/capability.h

@@ -5,8 +5,7 @@
 // asked at all for kLateNs, and then only whether it was put on a CPU since ("schedstat", cheaper still): one that
 // wakes up inside a C function without taking the GIL is seen that much later.
 //
-// Descriptors stay open, of at most kMostThreads threads; those of others are opened each time. Threading: one thread
-// at a time.
+// Descriptors stay open, at most kMostOpen; what has none is opened each time. Threading: one thread at a time.
 #ifndef WF_SAMPLER_THREAD_STATES_H_
 #define WF_SAMPLER_THREAD_STATES_H_
 

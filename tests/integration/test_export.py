@@ -131,7 +131,8 @@ def test_an_output_that_cannot_be_is_refused_and_an_old_one_stays(store: Path, t
 def test_a_run_without_stacks_says_so(tmp_path: Path) -> None:
     pipeline = tmp_path / "p.py"
     pipeline.write_text("import workflow as wf\n@wf.workflow\ndef w():\n    return 1\n")
-    assert wf("run", pipeline, "-q", "--python", sys.executable, cwd=tmp_path).returncode == 0
+    command = ("run", pipeline, "-q", "--stack-rate", "0", "--python", sys.executable)
+    assert wf(*command, cwd=tmp_path).returncode == 0
     done = wf("export", "-o", "x.svg", cwd=tmp_path)
     assert done.returncode == 3
     assert "no recorded stacks" in done.stderr

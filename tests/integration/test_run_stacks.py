@@ -170,11 +170,9 @@ def test_the_flame_graph_of_a_run_has_a_frame_for_each_task(pipeline: Path) -> N
 def test_in_mode_sample_only_the_chosen_attempts_have_stacks(pipeline: Path) -> None:
     assert run(pipeline, "many", "--mode", "sample", "--executor", "inline", "--stack-rate", "500").returncode == 0
     text = ok("export", "last", "-f", "json", "-o", "-", "--store", pipeline.parent / "s")
-    samples = json.loads(text)["samples"]
-    attempts = {attempt for attempt in samples["attempt"] if attempt != 0}
+    # Of what was not looked at there is no time, not even idle time outside of attempts.
+    attempts = set(json.loads(text)["samples"]["attempt"])
     assert attempts and attempts <= {1, 11, 21, 31}
-    # Of what was not looked at there is no time, not even idle time.
-    assert sum(samples["weight_ns"]) < 3 * 4 * 20e6 * 3
 
 
 @pytest.mark.parametrize("arguments", [("--stack-rate", "0"), ("--mode", "off")])
@@ -230,20 +228,28 @@ def samplers_of(store: Path) -> list[int]:
             continue
         try:
             words = (entry / "cmdline").read_bytes().split(b"\0")
+            # Not the process that starts it, which has the same words and another name.
+            is_it = (entry / "comm").read_text() == "wf-sampler\n"
         except OSError:
             continue
-        if b"--sample-run" in words and os.fsencode(store) in b" ".join(words):
+        if is_it and b"--sample-run" in words and os.fsencode(store) in b" ".join(words):
             found.append(int(entry.name))
+    return found
+
+
+def wait_for_samplers(store: Path, number: int) -> list[int]:
+    """The samplers once there are so many; fails when that does not come."""
+    deadline = time.monotonic() + 30
+    while len(found := samplers_of(store)) != number:
+        assert time.monotonic() < deadline, found
+        time.sleep(0.02)
     return found
 
 
 def test_what_was_sampled_before_a_kill_is_kept_and_nothing_stays_behind(pipeline: Path) -> None:
     store = pipeline.parent / "s"
     assert run(pipeline, "killed", "--executor", "inline").returncode == -signal.SIGKILL
-    deadline = time.monotonic() + 30
-    while samplers_of(store) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert samplers_of(store) == []
+    wait_for_samplers(store, 0)
     assert any("spin" in frames for frames, _ in stacks(pipeline))
 
 
@@ -251,10 +257,7 @@ def test_a_sampler_that_is_killed_costs_the_run_nothing_but_stacks(pipeline: Pat
     store = pipeline.parent / "s"
     command = [WF, "run", f"{pipeline}:three", "--store", store, "--python", sys.executable, "-q", "-p", "seconds=2"]
     with subprocess.Popen(command, env=environment(), stderr=subprocess.PIPE, text=True) as running:
-        deadline = time.monotonic() + 30
-        while not (pids := samplers_of(store)) and time.monotonic() < deadline:
-            time.sleep(0.02)
-        os.kill(pids[0], signal.SIGKILL)
+        os.kill(wait_for_samplers(store, 1)[0], signal.SIGKILL)
         _, errors = running.communicate(timeout=60)
     assert running.returncode == 0
     assert "has no stacks, or not all" in errors
@@ -264,9 +267,7 @@ def test_ctrl_c_leaves_no_sampler_behind(pipeline: Path) -> None:
     store = pipeline.parent / "s"
     command = [WF, "run", f"{pipeline}:three", "--store", store, "--python", sys.executable, "-q", "-p", "seconds=3"]
     with subprocess.Popen(command, env=environment(), stderr=subprocess.DEVNULL, start_new_session=True) as running:
-        deadline = time.monotonic() + 30
-        while not samplers_of(store) and time.monotonic() < deadline:
-            time.sleep(0.02)
+        wait_for_samplers(store, 1)
         os.killpg(running.pid, signal.SIGINT)
         assert running.wait(60) == 130
-    assert samplers_of(store) == []
+    wait_for_samplers(store, 0)
