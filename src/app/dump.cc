@@ -1,5 +1,7 @@
 #include "app/dump.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <map>
 #include <string>
@@ -10,6 +12,7 @@
 #include "app/source_lines.h"
 #include "base/redact.h"
 #include "cpython/locals.h"
+#include "sampler/native_target.h"
 #include "sampler/pause.h"
 #include "sampler/proc_files.h"
 #include "sampler/process_memory.h"
@@ -61,6 +64,30 @@ class FrameDetails {
   SourceLines sources_;
 };
 
+report::DumpFrame NativeFrameOf(const native::Place& place) {
+  report::DumpFrame frame;
+  frame.native = true;
+  frame.name = place.function.name;
+  frame.filename = place.function.file;
+  frame.line = place.function.line;
+  frame.inlined = place.function.is_inlined;
+  frame.module = place.module;
+  frame.address = place.address;
+  return frame;
+}
+
+void AddFrames(const sampler::ThreadSample& from, FrameDetails& details, report::DumpThread* thread) {
+  const auto& frames = from.stack.frames;
+  if (from.mixed.empty()) {
+    for (const cpython::Frame& frame : frames) thread->frames.push_back(details.Of(frame));
+  }
+  for (const sampler::MixedFrame& frame : from.mixed) {
+    thread->frames.push_back(frame.place != nullptr ? NativeFrameOf(*frame.place)
+                                                    : details.Of(frames[static_cast<size_t>(frame.python)]));
+  }
+  if (from.native_end != native::StackEnd::kRoot) thread->native_end = Name(from.native_end);
+}
+
 report::DumpThread ThreadOf(const sampler::ThreadSample& from, FrameDetails& details) {
   report::DumpThread thread;
   thread.tid = from.tid;
@@ -72,7 +99,8 @@ report::DumpThread ThreadOf(const sampler::ThreadSample& from, FrameDetails& det
   thread.holds_gil = from.stack.holds_gil;
   thread.truncated = from.stack.truncated;
   if (from.stack.reject != cpython::Reject::kNone) thread.reject = Name(from.stack.reject);
-  for (const cpython::Frame& frame : from.stack.frames) thread.frames.push_back(details.Of(frame));
+  thread.has_python = from.has_python;
+  AddFrames(from, details, &thread);
   return thread;
 }
 
@@ -83,6 +111,10 @@ std::string NoteOn(int32_t pid) {
     return "traced by process " + std::to_string(status->tracer) + " (" + sampler::CommandLine(status->tracer) + ")";
   }
   return status->state == 'T' ? "stopped by a signal; kill -CONT " + std::to_string(pid) + " lets it go on" : "";
+}
+
+void AddNote(const std::string& note, report::DumpProcess* process) {
+  process->note += (process->note.empty() ? "" : "; ") + note;
 }
 
 constexpr int kPatience = 40;  // a program that never holds still gets this many pairs of copies
@@ -102,7 +134,7 @@ Status ReadPaused(sampler::Target& target, FrameDetails& details, report::DumpPr
   Status read;
   const Status paused = sampler::WhilePaused(process->pid, [&] { read = ReadThreads(target, details, process); });
   if (!paused.ok()) {
-    process->note += (process->note.empty() ? "" : "; ") + paused.message();
+    AddNote(paused.message(), process);
     return ReadThreads(target, details, process);
   }
   for (report::DumpThread& thread : process->threads) {
@@ -114,9 +146,36 @@ Status ReadPaused(sampler::Target& target, FrameDetails& details, report::DumpPr
   return read;
 }
 
+// Local variables and source lines are read when the threads run again.
+Status ReadNative(sampler::Target& target, FrameDetails& details, report::DumpProcess* process) {
+  constexpr sampler::NativeOptions kDeep = {.most_frames = 4096, .most_stack_bytes = 16 << 20};
+  sampler::NativeTarget native(target, kDeep);
+  sampler::Snapshot snapshot;
+  for (int attempt = 0; attempt < kPatience && !snapshot.complete; ++attempt) {
+    WF_RETURN_IF_ERROR(native.Read(&snapshot));
+  }
+  for (const auto& thread : snapshot.threads) process->threads.push_back(ThreadOf(thread, details));
+  if (!native.pause().ok()) {
+    AddNote("no native frames: " + native.pause().message(), process);
+  } else {
+    const auto stopped = native.stopped();
+    AddNote(fmt::format("its threads were stopped for {:.1f} ms, for the native frames",
+                        static_cast<double>(stopped.total_ns) / 1e6),
+            process);
+  }
+  return {};
+}
+
+Status ReadAsAsked(const DumpRequest& request, sampler::Target& target, FrameDetails& details,
+                   report::DumpProcess* process) {
+  if (request.native) return ReadNative(target, details, process);
+  return request.blocking ? ReadPaused(target, details, process) : ReadThreads(target, details, process);
+}
+
 Result<report::DumpProcess> DumpOne(int32_t pid, const DumpRequest& request) {
   sampler::TargetOptions options;
   options.stacks.attempts = kPatience;
+  options.states = !request.native;  // those from before the stop are read instead
   auto target = sampler::Target::Attach(pid, options);
   if (!target.ok()) return target.status();
   const cpython::Runtime& runtime = (*target)->runtime();
@@ -125,8 +184,7 @@ Result<report::DumpProcess> DumpOne(int32_t pid, const DumpRequest& request) {
   report::DumpProcess process;
   process.pid = pid;
   process.note = NoteOn(pid);
-  WF_RETURN_IF_ERROR(request.blocking ? ReadPaused(**target, details, &process)
-                                      : ReadThreads(**target, details, &process));
+  WF_RETURN_IF_ERROR(ReadAsAsked(request, **target, details, &process));
   process.command_line = sampler::CommandLine(pid);
   process.version = runtime.version;
   std::error_code ignored;

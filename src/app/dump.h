@@ -19,6 +19,7 @@ struct DumpRequest {
   Locals locals = Locals::kNone;
   bool source = false;    // the line of each frame
   bool blocking = false;  // pause the process while it is read
+  bool native = false;    // frames of C, C++ and Rust too; pauses the process
 };
 
 // The errors of sampler::Target::Attach for the process itself. Of its descendants, those that are no Python or cannot

@@ -20,6 +20,8 @@ Action DeclareDump(Options options, Context& context) {
   options.Count("--locals,-l", &given->locals,
                 "local variables of each frame; twice (-ll): longer ones, and what looks like a secret too");
   options.Flag("--source", &given->request.source, "the line of source below each frame, where it can be read");
+  options.Flag("--native,-n", &given->request.native,
+               "frames of C, C++ and Rust too, of all threads; stops them for a moment");
   options.Flag("--blocking", &given->request.blocking, "pause the process while it is read, through ptrace");
   options.Flag("--nonblocking", &given->nonblocking, "do not pause the process: what is done anyway");
   options.Flag("--json,-j", &context.json, "print a JSON array of threads with py-spy's keys and more");
@@ -29,6 +31,11 @@ Action DeclareDump(Options options, Context& context) {
     given->request.pid = *pid;
     if (given->request.blocking && given->nonblocking) {
       return Status(Code::kInvalidArgument, "--blocking and --nonblocking: give one of them");
+    }
+    if (given->request.native && given->nonblocking) {
+      return Status(Code::kInvalidArgument,
+                    "--native and --nonblocking: native frames are read while the threads are stopped; leave one of "
+                    "them out");
     }
     if (given->locals > 0) given->request.locals = given->locals == 1 ? app::Locals::kShort : app::Locals::kLong;
     const Result<report::Dump> dump = app::DumpStacks(given->request);

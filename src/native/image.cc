@@ -310,8 +310,9 @@ std::vector<Function> Image::FunctionsAt(uint64_t address) {
   std::vector<Function> functions = InlinedAt(address);
   const bool has_outer = !functions.empty() && !functions.back().is_inlined;
   if (!has_outer) functions.emplace_back();
-  // What the file calls it: compilers name parts and copies of functions that they made themselves.
-  if (functions.back().name.empty()) functions.back().name = SymbolAt(address);
+  // By the name that others call it, with and without debug files the same: theirs may be an internal alias.
+  std::string symbol = SymbolAt(address);
+  if (!symbol.empty()) functions.back().name = std::move(symbol);
   return functions;
 }
 

@@ -22,6 +22,8 @@
 #include "cpython/runtime.h"
 #include "cpython/stack_reader.h"
 #include "cpython/thread_names.h"
+#include "native/address_space.h"
+#include "native/unwinder.h"
 #include "sampler/process_memory.h"
 #include "sampler/thread_states.h"
 #include "wf/status.h"
@@ -36,6 +38,12 @@ struct TargetOptions {
   bool only_activity = false;
 };
 
+// A frame of a stack that shows native ones too.
+struct MixedFrame {
+  int32_t python = -1;                   // index in ThreadStack::frames; -1: a native one
+  const native::Place* place = nullptr;  // of a native one
+};
+
 struct ThreadSample {
   int32_t tid = 0;        // as seen from here; 0: not known
   char state = '?';       // R, S, D, T … of /proc; '?': not known
@@ -44,6 +52,11 @@ struct ThreadSample {
   uint64_t attempt = 0;   // of Workflow; 0: none, or not known. Not Target's to fill in, nor is:
   bool is_wanted = true;  // false: its time is to count for nothing
   cpython::ThreadStack stack;
+  // Filled by NativeTarget: native and Python frames, leaf first; empty: the Python frames are all that is known.
+  std::vector<MixedFrame> mixed;
+  // Why the native frames end before the root; kRoot also when there are none.
+  native::StackEnd native_end = native::StackEnd::kRoot;
+  bool has_python = true;  // false: a thread that the interpreter does not know
 };
 
 struct Snapshot {

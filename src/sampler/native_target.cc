@@ -1,0 +1,131 @@
+#include "sampler/native_target.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "base/clock.h"
+#include "cpython/eval_anchors.h"
+#include "sampler/mapped_files.h"
+#include "sampler/pause.h"
+#include "sampler/registers.h"
+
+namespace wf::sampler {
+namespace {
+
+// Libraries are loaded now and then; that something new is run is seen earlier than that.
+constexpr int64_t kMappingsNs = 1'000'000'000;
+
+}  // namespace
+
+NativeTarget::NativeTarget(Target& target, const NativeOptions& options)
+    : target_(target),
+      options_(options),
+      memory_(target.pid()),
+      stacks_([this](const native::Mapping& mapping) { return OpenMapped(target_.pid(), mapping, memory_); },
+              options.most_frames) {}
+
+void NativeTarget::LearnMappings() {
+  const auto maps = ReadProc(target_.pid(), "maps");
+  if (maps) stacks_.space().SetMappings(native::MappingsIn(*maps));
+  mappings_due_ns_ = base::MonotonicNs() + kMappingsNs;
+}
+
+Status NativeTarget::Read(Snapshot* snapshot) {
+  stacks_.space().KeepPlaces();
+  if (base::MonotonicNs() >= mappings_due_ns_) LearnMappings();
+  captured_.clear();
+  // What takes long the first time is not to take long while the threads stand still.
+  if (stopped_.stops == 0) WF_RETURN_IF_ERROR(target_.Read(&python_));
+  tasks_ = ReadTasks(target_.pid());
+  Status read;
+  bool has_read = false;
+  const int64_t before_ns = base::MonotonicNs();
+  pause_ = WhilePaused(target_.pid(), [&] {
+    read = target_.Read(&python_);
+    has_read = true;
+    if (read.ok()) Capture();
+  });
+  if (pause_.ok()) {
+    ++stopped_.stops;
+    stopped_.total_ns += base::MonotonicNs() - before_ns;
+  }
+  if (!has_read) read = target_.Read(&python_);
+  WF_RETURN_IF_ERROR(read);
+  *snapshot = python_;
+  snapshot->list_version = 0;  // it is put together anew each time
+  for (ThreadSample& thread : snapshot->threads) SetState(&thread);
+  if (pause_.ok()) AddOthers(snapshot);
+  bool all_mapped = true;
+  for (ThreadSample& thread : snapshot->threads) {
+    const auto found = captured_.find(thread.tid);
+    if (found == captured_.end()) continue;
+    const Stopped& stopped = found->second;
+    const auto memory = [&](uint64_t address, void* into, size_t bytes) {
+      const uint64_t at = address - stopped.stack_begin;
+      if (address < stopped.stack_begin || at > stopped.stack.size() || bytes > stopped.stack.size() - at) return false;
+      std::memcpy(into, stopped.stack.data() + at, bytes);
+      return true;
+    };
+    all_mapped &= stacks_.Merge(stopped.registers, memory, stopped.anchors, &thread);
+    const bool is_cut = stopped.stack.size() == options_.most_stack_bytes;
+    if (thread.native_end == native::StackEnd::kUnreadable && is_cut) thread.native_end = native::StackEnd::kTooDeep;
+  }
+  if (!all_mapped) mappings_due_ns_ = 0;
+  return {};
+}
+
+// While the threads stand still.
+void NativeTarget::Capture() {
+  size_t left = options_.most_bytes;
+  for (const auto& [tid, task] : tasks_) CaptureThread(tid, &left);
+  for (const ThreadSample& thread : python_.threads) {
+    if (!captured_.contains(thread.tid)) CaptureThread(thread.tid, &left);
+    const auto found = captured_.find(thread.tid);
+    if (found == captured_.end()) continue;
+    found->second.anchors = cpython::EvalAnchors(memory_, target_.runtime().layout, thread.stack.thread,
+                                                 thread.stack.frames, thread.stack.truncated);
+  }
+}
+
+void NativeTarget::CaptureThread(int32_t tid, size_t* left) {
+  const auto registers = tid == 0 ? std::nullopt : ReadRegisters(tid);
+  if (!registers) return;
+  Stopped& stopped = captured_[tid];
+  stopped.registers = *registers;
+  const uint64_t begin = registers->sp();
+  const native::Mapping* mapping = stacks_.space().Find(begin);
+  if (mapping == nullptr) {  // a thread that was started, or a stack that has grown, since
+    LearnMappings();
+    mapping = stacks_.space().Find(begin);
+  }
+  if (mapping == nullptr) return;
+  const uint64_t bytes = std::min<uint64_t>({mapping->end - begin, options_.most_stack_bytes, *left});
+  stopped.stack.resize(bytes);
+  if (!memory_.ReadOne(begin, stopped.stack.data(), bytes)) stopped.stack.clear();
+  stopped.stack_begin = begin;
+  *left -= stopped.stack.size();
+}
+
+void NativeTarget::SetState(ThreadSample* thread) const {
+  const auto found = tasks_.find(thread->tid);
+  if (found == tasks_.end()) return;
+  thread->state = found->second.state;
+  thread->active = thread->state == 'R';
+}
+
+void NativeTarget::AddOthers(Snapshot* snapshot) {
+  std::map<int32_t, bool> known;
+  for (const ThreadSample& thread : snapshot->threads) known[thread.tid] = true;
+  for (const auto& [tid, task] : tasks_) {
+    if (known.contains(tid) || !captured_.contains(tid)) continue;
+    ThreadSample& thread = snapshot->threads.emplace_back();
+    thread.tid = tid;
+    thread.name = task.name;
+    thread.has_python = false;
+    SetState(&thread);
+  }
+}
+
+}  // namespace wf::sampler

@@ -1,0 +1,78 @@
+// NativeTarget: a Python process whose native frames are wanted too. For each reading its threads are stopped, through
+// ptrace, for as long as it takes to copy their registers and the used part of their stacks; what these say is found out
+// after they go on.
+//
+// Threading: one thread at a time.
+#ifndef WF_SAMPLER_NATIVE_TARGET_H_
+#define WF_SAMPLER_NATIVE_TARGET_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "native/registers.h"
+#include "sampler/native_stacks.h"
+#include "sampler/proc_files.h"
+#include "sampler/process_memory.h"
+#include "sampler/target.h"
+#include "wf/status.h"
+
+namespace wf::sampler {
+
+struct NativeOptions {
+  size_t most_frames = 1000;           // of one thread, the leaf-most
+  size_t most_stack_bytes = 1 << 20;   // of one thread, the leaf-most
+  size_t most_bytes = size_t{1} << 28;  // of all of them
+};
+
+// How long a process was stopped.
+struct StopCount {
+  uint64_t stops = 0;
+  int64_t total_ns = 0;
+};
+
+class NativeTarget {
+ public:
+  // `target` must outlive it; best attached without `states`, which are read here, from before the stop.
+  NativeTarget(Target& target, const NativeOptions& options);
+
+  // The errors of Target::Read. Threads that the interpreter does not know come last. When the process could not be
+  // stopped, `pause()` says why, and the Python frames are all there is. The frames point into this object and are valid
+  // until the next call.
+  Status Read(Snapshot* snapshot);
+
+  const Status& pause() const { return pause_; }
+  const StopCount& stopped() const { return stopped_; }
+
+ private:
+  // What is needed of a thread, as of the moment in which it stood still.
+  struct Stopped {
+    native::Registers registers;
+    uint64_t stack_begin = 0;
+    std::vector<std::byte> stack;
+    std::vector<uint64_t> anchors;
+  };
+
+  void LearnMappings();
+  void Capture();
+  void CaptureThread(int32_t tid, size_t* left);
+  void AddOthers(Snapshot* snapshot);
+  void SetState(ThreadSample* thread) const;
+
+  Target& target_;
+  const NativeOptions options_;
+  ProcessMemory memory_;
+  NativeStacks stacks_;
+  Snapshot python_;                    // the target's own, which it only changes where something is new
+  std::map<int32_t, Task> tasks_;      // as they were before the stop
+  std::map<int32_t, Stopped> captured_;
+  Status pause_;
+  StopCount stopped_;
+  int64_t mappings_due_ns_ = 0;
+};
+
+}  // namespace wf::sampler
+
+#endif  // WF_SAMPLER_NATIVE_TARGET_H_
