@@ -17,6 +17,10 @@ namespace {
 // Libraries are loaded now and then; that something new is run is seen earlier than that.
 constexpr int64_t kMappingsNs = 1'000'000'000;
 
+// What lies below the stack pointer and is still in use (System V ABI for x86-64, 3.2.2): before its `ret` a function
+// has taken back its frame, but not what it saved there.
+constexpr uint64_t kRedZone = 128;
+
 }  // namespace
 
 NativeTarget::NativeTarget(Target& target, const NativeOptions& options)
@@ -94,13 +98,13 @@ void NativeTarget::CaptureThread(int32_t tid, size_t* left) {
   if (!registers) return;
   Stopped& stopped = captured_[tid];
   stopped.registers = *registers;
-  const uint64_t begin = registers->sp();
-  const native::Mapping* mapping = stacks_.space().Find(begin);
+  const native::Mapping* mapping = stacks_.space().Find(registers->sp());
   if (mapping == nullptr) {  // a thread that was started, or a stack that has grown, since
     LearnMappings();
-    mapping = stacks_.space().Find(begin);
+    mapping = stacks_.space().Find(registers->sp());
   }
   if (mapping == nullptr) return;
+  const uint64_t begin = std::max(mapping->begin, registers->sp() - kRedZone);
   const uint64_t bytes = std::min<uint64_t>({mapping->end - begin, options_.most_stack_bytes, *left});
   stopped.stack.resize(bytes);
   if (!memory_.ReadOne(begin, stopped.stack.data(), bytes)) stopped.stack.clear();

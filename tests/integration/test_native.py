@@ -98,7 +98,9 @@ def test_python_frames_that_run_stay_with_their_calls(version: str) -> None:
     with running(python_of(version), source) as program:
         with_sort = 0
         for _ in range(60):
-            frames = frames_of(native(program.pid), "MainThread")
+            threads = native(program.pid)
+            assert threads[0]["native_end"] is None
+            frames = frames_of(threads, "MainThread")
             python = [name for kind, name in frames if kind == "python"]
             assert python[-1] == "<module>" and python[:-1] in chains
             if "key" in python:
