@@ -151,14 +151,14 @@ Status ReadNative(sampler::Target& target, FrameDetails& details, report::DumpPr
   constexpr sampler::NativeOptions kDeep = {.most_frames = 4096, .most_stack_bytes = 16 << 20};
   sampler::NativeTarget native(target, kDeep);
   sampler::Snapshot snapshot;
+  sampler::StopCount stopped;
   for (int attempt = 0; attempt < kPatience && !snapshot.complete; ++attempt) {
-    WF_RETURN_IF_ERROR(native.Read(&snapshot));
+    WF_RETURN_IF_ERROR(native.Read(&snapshot, &stopped));
   }
   for (const auto& thread : snapshot.threads) process->threads.push_back(ThreadOf(thread, details));
   if (!native.pause().ok()) {
     AddNote("no native frames: " + native.pause().message(), process);
   } else {
-    const auto stopped = native.stopped();
     AddNote(fmt::format("its threads were stopped for {:.1f} ms, for the native frames",
                         static_cast<double>(stopped.total_ns) / 1e6),
             process);

@@ -31,7 +31,7 @@ RecordSession::RecordSession(int32_t pid, const RecordOptions& options, std::fun
 }
 
 void RecordSession::Follow(int32_t pid) {
-  if (!watched_.contains(pid)) watched_.try_emplace(pid, Watched{ProcessWatch(pid), {}, {}});
+  if (!watched_.contains(pid)) watched_.try_emplace(pid, Watched{ProcessWatch(pid, options_.native), {}, {}});
 }
 
 Status RecordSession::Attach() {
@@ -88,7 +88,11 @@ bool RecordSession::IsFollowed(int32_t pid) const {
 // False when the process ended.
 bool RecordSession::Look(Watched& watched) {
   const int64_t now_ns = base::MonotonicNs();
+  const sampler::StopCount before = watched.watch.stopped();
   const ProcessWatch::Look found = watched.watch.Read(now_ns, &watched.snapshot);
+  stops_.stops += watched.watch.stopped().stops - before.stops;
+  stops_.total_ns += watched.watch.stopped().total_ns - before.total_ns;
+  why_no_native_ = watched.watch.why_no_native();
   if (found != ProcessWatch::Look::kSeen) {
     if (watched.recorder) watched.recorder->End(now_ns);
     return found != ProcessWatch::Look::kEnded;

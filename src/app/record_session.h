@@ -32,6 +32,7 @@ struct RecordOptions {
   bool below = false;  // while the process is no Python, one below it will do
   bool idle = false;   // keep readings of waiting threads
   bool gil = false;    // only time with the GIL
+  bool native = false;  // native frames too; each round stops the processes for a moment
 };
 
 // Where pieces go while a recording is made. Without one they are kept, for Finish.
@@ -54,6 +55,9 @@ class RecordSession {
   void Run();
   // False when no Python was seen.
   bool saw_python() const { return recorder_.has_value(); }
+  // Of all rounds and processes; and why the last round had no native frames.
+  const sampler::StopCount& stopped() const { return stops_; }
+  const Status& why_no_native() const { return why_no_native_; }
   // Once, last; with a sink only the meta is filled. REQUIRES: saw_python().
   profile::StackProfile Finish();
 
@@ -85,6 +89,8 @@ class RecordSession {
   profile::StackAssembler assembler_;
   std::vector<profile::Process> processes_;
   uint64_t kept_ = 0;
+  sampler::StopCount stops_;
+  Status why_no_native_;
   int64_t next_search_ns_ = 0;
   int64_t next_piece_ns_ = 0;
 };

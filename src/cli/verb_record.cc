@@ -45,6 +45,9 @@ Status Complete(Given& given, const std::vector<std::string>& program) {
   if (!rate.ok()) return rate.status().WithContext("--rate");
   request.options.rate_hz = *rate;
   WF_RETURN_IF_ERROR(ReadDuration(given.duration, &request.options.duration_ns));
+  if (request.options.native && given.nonblocking) {
+    return Invalid("--native and --nonblocking: native frames are read while the threads are stopped; leave one out");
+  }
   if (request.options.gil && request.options.idle) {
     return Invalid("--gil and --idle: a thread that holds the GIL does not wait; give one of them");
   }
@@ -89,6 +92,8 @@ Action DeclareRecord(Options options, Context& context) {
   options.Flag("--subprocesses,-s", &request.options.subprocesses, "the Python processes below it too");
   options.Flag("--idle,-i", &request.options.idle, "the time in which threads wait, too");
   options.Flag("--gil,-g", &request.options.gil, "only the time with the interpreter's lock");
+  options.Flag("--native,-n", &request.options.native,
+               "frames of C, C++ and Rust too, of all threads; each round stops them for a moment");
   AddShownOptions(options, given.get());
   AddStore(options, context);
   options.Flag("--nonblocking", &given->nonblocking, "accepted as py-spy has it; we never pause the process");

@@ -69,7 +69,7 @@ void AddressSpace::SetMappings(std::vector<Mapping> mappings) {
   const auto after = code_of(mappings);
   const bool is_same = std::equal(before.begin(), before.end(), after.begin(), after.end(),
                                   [](const Mapping* a, const Mapping* b) { return IsSame(*a, *b); });
-  if (!is_same) places_.clear();
+  if (!is_same) ForgetPlaces();
   mappings_ = std::move(mappings);
 }
 
@@ -101,7 +101,12 @@ const UnwindRow* AddressSpace::RowAt(uint64_t address) {
 }
 
 void AddressSpace::KeepPlaces() {
-  if (places_.size() > kMostPlaces) places_.clear();
+  if (places_.size() > kMostPlaces) ForgetPlaces();
+}
+
+void AddressSpace::ForgetPlaces() {
+  places_.clear();
+  ++generation_;
 }
 
 const std::vector<Place>& AddressSpace::PlacesAt(uint64_t address) {

@@ -56,6 +56,8 @@ class AddressSpace {
   // mappings, or very many places were asked for: call KeepPlaces first, whenever earlier ones are not needed any more.
   const std::vector<Place>& PlacesAt(uint64_t address);
   void KeepPlaces();
+  // Goes up whenever places that were given out are gone.
+  uint64_t generation() const { return generation_; }
 
  private:
   static constexpr size_t kMostPlaces = 1 << 15;
@@ -65,11 +67,13 @@ class AddressSpace {
     uint64_t address = 0;  // in the file
   };
   Found ImageAt(uint64_t address, const Mapping& mapping);
+  void ForgetPlaces();
 
   const OpenFile open_;
   std::vector<Mapping> mappings_;
   std::map<std::tuple<std::string, uint64_t, std::string>, std::unique_ptr<Image>> images_;  // nullptr: not to be had
   std::map<uint64_t, std::vector<Place>> places_;
+  uint64_t generation_ = 1;
 };
 
 }  // namespace wf::native

@@ -156,15 +156,13 @@ UnwindRow Image::MakeRow(uint64_t address) {
     const Dwarf_Addr bias = handle_->frames_bias[i];
     if (handle_->frames[i] == nullptr || dwarf_cfi_addrframe(handle_->frames[i], address - bias, &frame) != 0) continue;
     const std::unique_ptr<Dwarf_Frame, void (*)(void*)> owned(frame, &std::free);
-    Dwarf_Addr begin = 0;
     Dwarf_Addr end = 0;
-    if (dwarf_frame_info(frame, &begin, &end, &row.is_signal) < 0 || !FillCfa(frame, &row)) continue;
+    if (dwarf_frame_info(frame, nullptr, &end, &row.is_signal) < 0 || !FillCfa(frame, &row)) continue;
     for (size_t n = 0; n < Registers::kCount; ++n) row.rules[n] = RuleOf(frame, static_cast<int>(n), &row);
     row.is_known = true;
-    if (begin + bias <= address && address < end + bias) {
-      row.begin = begin + bias;
-      row.end = end + bias;
-    }
+    // Where it begins is not told right behind an epilogue in the middle of a function: libdw then gives the beginning of
+    // the state that came back, and the epilogue has rules of its own.
+    row.end = std::max(end + bias, row.end);
     break;
   }
   return row;
@@ -179,6 +177,18 @@ const UnwindRow& Image::RowAt(uint64_t address) {
   return rows_.insert_or_assign(begin, std::move(row)).first->second;
 }
 
+namespace {
+
+// Where the section ends that holds what has no size of its own; 0: not known.
+uint64_t SectionEnd(Elf* elf, GElf_Word section, Dwarf_Addr bias) {
+  GElf_Shdr header{};
+  Elf_Scn* const found = elf == nullptr ? nullptr : elf_getscn(elf, section);
+  if (found == nullptr || gelf_getshdr(found, &header) == nullptr) return 0;
+  return header.sh_size > UINT64_MAX - header.sh_addr - bias ? 0 : header.sh_addr + header.sh_size + bias;
+}
+
+}  // namespace
+
 // Aliases of one address: what others may call comes first, then the name with fewer underscores in front.
 void Image::ReadSymbols() {
   symbols_.emplace();
@@ -188,27 +198,31 @@ void Image::ReadSymbols() {
     GElf_Sym symbol{};
     GElf_Addr address = 0;
     GElf_Word section = 0;
-    const char* name = dwfl_module_getsym_info(handle_->module, i, &symbol, &address, &section, nullptr, nullptr);
+    Elf* elf = nullptr;
+    Dwarf_Addr bias = 0;
+    const char* name = dwfl_module_getsym_info(handle_->module, i, &symbol, &address, &section, &elf, &bias);
     if (name == nullptr || name[0] == '\0' || section == SHN_UNDEF || section == SHN_ABS) continue;
     const int type = GELF_ST_TYPE(symbol.st_info);
     const bool is_function = type == STT_FUNC || type == STT_GNU_IFUNC;
     if (!is_function && !(type == STT_NOTYPE && symbol.st_size > 0)) continue;
-    const uint64_t end = symbol.st_size > UINT64_MAX - address ? UINT64_MAX : address + symbol.st_size;
-    found.emplace_back(Symbol{address, end, i}, GELF_ST_BIND(symbol.st_info) == STB_LOCAL, std::strspn(name, "_"));
+    const bool is_sized = symbol.st_size > 0 && symbol.st_size <= UINT64_MAX - address;
+    const uint64_t end = is_sized ? address + symbol.st_size : SectionEnd(elf, section, bias);
+    found.emplace_back(Symbol{address, end, is_sized, i}, GELF_ST_BIND(symbol.st_info) == STB_LOCAL, std::strspn(name, "_"));
   }
   std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
     const auto& [first, first_local, first_marks] = a;
     const auto& [second, second_local, second_marks] = b;
-    return std::tuple(first.begin, first.end == first.begin, first_local, first_marks, first.index) <
-           std::tuple(second.begin, second.end == second.begin, second_local, second_marks, second.index);
+    return std::tuple(first.begin, !first.is_sized, first_local, first_marks, first.index) <
+           std::tuple(second.begin, !second.is_sized, second_local, second_marks, second.index);
   });
   for (const auto& each : found) {
     const Symbol& symbol = std::get<0>(each);
     if (symbols_->empty() || symbols_->back().begin != symbol.begin) symbols_->push_back(symbol);
   }
-  // One without a size, as hand-written assembly has them, reaches to the next.
+  // One without a size, as hand-written assembly has them, reaches to the next, within its section.
   for (size_t i = 0; i + 1 < symbols_->size(); ++i) {
-    if ((*symbols_)[i].end == (*symbols_)[i].begin) (*symbols_)[i].end = (*symbols_)[i + 1].begin;
+    Symbol& symbol = (*symbols_)[i];
+    if (!symbol.is_sized) symbol.end = std::min(symbol.end, (*symbols_)[i + 1].begin);
   }
 }
 

@@ -51,6 +51,7 @@ class Image {
   struct Symbol {
     uint64_t begin = 0;
     uint64_t end = 0;
+    bool is_sized = false;  // by its own word
     int index = 0;  // in the file's table
   };
   struct Segment {

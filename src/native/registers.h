@@ -25,6 +25,8 @@ class Registers {
     known_ |= 1U << number;
   }
 
+  bool operator==(const Registers&) const = default;
+
   uint64_t pc() const { return Get(kReturnAddress); }
   uint64_t sp() const { return Get(kStackPointer); }
 

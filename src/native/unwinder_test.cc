@@ -8,11 +8,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <random>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace wf::native {
@@ -142,6 +144,26 @@ TEST(Unwind, WithoutFilesFramePointersLeadOn) {
   EXPECT_EQ(stack.frames[1].code, 0x11ffU);
   EXPECT_EQ(stack.frames[2].code, 0x12ffU);
   EXPECT_EQ(stack.end, StackEnd::kNoUnwind);
+}
+
+// libdw gives too early a beginning for what follows an epilogue in the middle of a function.
+TEST(Image, RowsDoNotDependOnWhatWasAskedBefore) {
+  AddressSpace space(&OpenPath);
+  space.SetMappings(MappingsIn(OwnMaps()));
+  const auto address = reinterpret_cast<uint64_t>(&std::fopen);  // NOLINT(performance-no-int-to-ptr)
+  const Mapping* const libc = space.Find(address);
+  ASSERT_NE(libc, nullptr);
+  const auto upwards = Image::Open(OpenPath(*libc));
+  const auto downwards = Image::Open(OpenPath(*libc));
+  ASSERT_NE(upwards, nullptr);
+  const uint64_t begin = upwards->AddressOf(libc->offset).value() + (address - libc->begin);
+  constexpr uint64_t kBytes = 20'000;
+  std::vector<std::pair<int64_t, int>> up, down;
+  const auto rule_of = [](const UnwindRow& row) { return std::pair(row.cfa_offset, int{row.cfa_register}); };
+  for (uint64_t i = 0; i < kBytes; ++i) up.push_back(rule_of(upwards->RowAt(begin + i)));
+  for (uint64_t i = kBytes; i-- > 0;) down.push_back(rule_of(downwards->RowAt(begin + i)));
+  std::reverse(down.begin(), down.end());
+  EXPECT_EQ(up, down);
 }
 
 TEST(Evaluate, MalformedExpressionsHaveNoValue) {

@@ -1,6 +1,7 @@
 #include "sampler/native_target.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -20,6 +21,8 @@ constexpr int64_t kMappingsNs = 1'000'000'000;
 // What lies below the stack pointer and is still in use (System V ABI for x86-64, 3.2.2): before its `ret` a function
 // has taken back its frame, but not what it saved there.
 constexpr uint64_t kRedZone = 128;
+// Apart from the versions of stacks of Python frames alone.
+constexpr uint64_t kMixedVersion = uint64_t{1} << 63;
 
 }  // namespace
 
@@ -36,12 +39,15 @@ void NativeTarget::LearnMappings() {
   mappings_due_ns_ = base::MonotonicNs() + kMappingsNs;
 }
 
-Status NativeTarget::Read(Snapshot* snapshot) {
+Status NativeTarget::Read(Snapshot* snapshot, StopCount* stopped) {
   stacks_.space().KeepPlaces();
   if (base::MonotonicNs() >= mappings_due_ns_) LearnMappings();
+  before_.swap(captured_);
   captured_.clear();
+  before_generation_ = stacks_.space().generation();
   // What takes long the first time is not to take long while the threads stand still.
-  if (stopped_.stops == 0) WF_RETURN_IF_ERROR(target_.Read(&python_));
+  if (!is_warm_) WF_RETURN_IF_ERROR(target_.Read(&python_));
+  is_warm_ = true;
   tasks_ = ReadTasks(target_.pid());
   Status read;
   bool has_read = false;
@@ -52,8 +58,8 @@ Status NativeTarget::Read(Snapshot* snapshot) {
     if (read.ok()) Capture();
   });
   if (pause_.ok()) {
-    ++stopped_.stops;
-    stopped_.total_ns += base::MonotonicNs() - before_ns;
+    ++stopped->stops;
+    stopped->total_ns += base::MonotonicNs() - before_ns;
   }
   if (!has_read) read = target_.Read(&python_);
   WF_RETURN_IF_ERROR(read);
@@ -61,23 +67,54 @@ Status NativeTarget::Read(Snapshot* snapshot) {
   snapshot->list_version = 0;  // it is put together anew each time
   for (ThreadSample& thread : snapshot->threads) SetState(&thread);
   if (pause_.ok()) AddOthers(snapshot);
+  MergeAll(snapshot);
+  return {};
+}
+
+bool NativeTarget::Stopped::IsLike(const Stopped& other) const {
+  return stack_begin == other.stack_begin && registers == other.registers && stack == other.stack;
+}
+
+void NativeTarget::MergeAll(Snapshot* snapshot) {
+  const bool is_known = before_generation_ == stacks_.space().generation();
   bool all_mapped = true;
   for (ThreadSample& thread : snapshot->threads) {
     const auto found = captured_.find(thread.tid);
     if (found == captured_.end()) continue;
-    const Stopped& stopped = found->second;
-    const auto memory = [&](uint64_t address, void* into, size_t bytes) {
-      const uint64_t at = address - stopped.stack_begin;
-      if (address < stopped.stack_begin || at > stopped.stack.size() || bytes > stopped.stack.size() - at) return false;
-      std::memcpy(into, stopped.stack.data() + at, bytes);
-      return true;
-    };
-    all_mapped &= stacks_.Merge(stopped.registers, memory, stopped.anchors, &thread);
-    const bool is_cut = stopped.stack.size() == options_.most_stack_bytes;
-    if (thread.native_end == native::StackEnd::kUnreadable && is_cut) thread.native_end = native::StackEnd::kTooDeep;
+    Stopped& stopped = found->second;
+    stopped.python_version = thread.stack.version;
+    const auto before = before_.find(thread.tid);
+    if (is_known && before != before_.end() && before->second.mixed_version != 0 &&
+        before->second.python_version == stopped.python_version && before->second.IsLike(stopped)) {
+      stopped.mixed = std::move(before->second.mixed);
+      stopped.mixed_version = before->second.mixed_version;
+      stopped.end = before->second.end;
+      thread.mixed = stopped.mixed;
+      thread.native_end = stopped.end;
+    } else {
+      all_mapped &= MergeThread(stopped, &thread);
+    }
+    thread.mixed_version = stopped.mixed_version;
   }
   if (!all_mapped) mappings_due_ns_ = 0;
-  return {};
+}
+
+// False when there may be mappings that are not known.
+bool NativeTarget::MergeThread(Stopped& stopped, ThreadSample* thread) {
+  static std::atomic<uint64_t> last_version = 0;
+  const auto memory = [&](uint64_t address, void* into, size_t bytes) {
+    const uint64_t at = address - stopped.stack_begin;
+    if (address < stopped.stack_begin || at > stopped.stack.size() || bytes > stopped.stack.size() - at) return false;
+    std::memcpy(into, stopped.stack.data() + at, bytes);
+    return true;
+  };
+  const bool all_mapped = stacks_.Merge(stopped.registers, memory, stopped.anchors, thread);
+  const bool is_cut = stopped.stack.size() == options_.most_stack_bytes;
+  if (thread->native_end == native::StackEnd::kUnreadable && is_cut) thread->native_end = native::StackEnd::kTooDeep;
+  stopped.mixed = thread->mixed;
+  stopped.end = thread->native_end;
+  stopped.mixed_version = kMixedVersion | ++last_version;
+  return all_mapped;
 }
 
 // While the threads stand still.

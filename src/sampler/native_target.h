@@ -27,7 +27,7 @@ struct NativeOptions {
   size_t most_bytes = size_t{1} << 28;  // of all of them
 };
 
-// How long a process was stopped.
+// How often and how long in all a process was stopped; added up by each reading.
 struct StopCount {
   uint64_t stops = 0;
   int64_t total_ns = 0;
@@ -41,10 +41,9 @@ class NativeTarget {
   // The errors of Target::Read. Threads that the interpreter does not know come last. When the process could not be
   // stopped, `pause()` says why, and the Python frames are all there is. The frames point into this object and are valid
   // until the next call.
-  Status Read(Snapshot* snapshot);
+  Status Read(Snapshot* snapshot, StopCount* stopped);
 
   const Status& pause() const { return pause_; }
-  const StopCount& stopped() const { return stopped_; }
 
  private:
   // What is needed of a thread, as of the moment in which it stood still.
@@ -53,12 +52,21 @@ class NativeTarget {
     uint64_t stack_begin = 0;
     std::vector<std::byte> stack;
     std::vector<uint64_t> anchors;
+    // What was made of it.
+    uint64_t python_version = 0;  // ThreadStack::version
+    std::vector<MixedFrame> mixed;
+    uint64_t mixed_version = 0;
+    native::StackEnd end = native::StackEnd::kRoot;
+
+    bool IsLike(const Stopped& other) const;
   };
 
   void LearnMappings();
   void Capture();
   void CaptureThread(int32_t tid, size_t* left);
   void AddOthers(Snapshot* snapshot);
+  void MergeAll(Snapshot* snapshot);
+  bool MergeThread(Stopped& stopped, ThreadSample* thread);
   void SetState(ThreadSample* thread) const;
 
   Target& target_;
@@ -68,8 +76,10 @@ class NativeTarget {
   Snapshot python_;                    // the target's own, which it only changes where something is new
   std::map<int32_t, Task> tasks_;      // as they were before the stop
   std::map<int32_t, Stopped> captured_;
+  std::map<int32_t, Stopped> before_;  // those of the reading before: most threads still wait where they did
+  uint64_t before_generation_ = 0;     // of the address space then
   Status pause_;
-  StopCount stopped_;
+  bool is_warm_ = false;
   int64_t mappings_due_ns_ = 0;
 };
 

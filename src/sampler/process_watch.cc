@@ -13,7 +13,8 @@ constexpr int64_t kLongestPauseNs = 100'000'000;
 
 }  // namespace
 
-ProcessWatch::ProcessWatch(int32_t pid) : pid_(pid), start_ticks_(base::StartTicksOf(pid)) {}
+ProcessWatch::ProcessWatch(int32_t pid, bool native)
+    : pid_(pid), start_ticks_(base::StartTicksOf(pid)), wants_native_(native) {}
 
 bool ProcessWatch::HasEnded() const {
   const std::optional<int64_t> now = base::StartTicksOf(pid_);
@@ -23,9 +24,12 @@ bool ProcessWatch::HasEnded() const {
 Status ProcessWatch::Attach() {
   TargetOptions options;
   options.only_activity = true;
+  options.states = !wants_native_;
   auto target = Target::Attach(pid_, options);
   why_not_ = target.status();
+  native_ = nullptr;
   if (target.ok()) target_ = std::move(*target);
+  if (target.ok() && wants_native_) native_ = std::make_unique<NativeTarget>(*target_, NativeOptions{});
   return why_not_;
 }
 
@@ -39,11 +43,12 @@ ProcessWatch::Look ProcessWatch::Read(int64_t time_ns, Snapshot* snapshot) {
       return Look::kNoPython;
     }
   }
-  why_not_ = target_->Read(snapshot);
+  why_not_ = native_ != nullptr ? native_->Read(snapshot, &stopped_) : target_->Read(snapshot);
   if (why_not_.ok()) {
     pause_ns_ = 0;
     return Look::kSeen;
   }
+  native_ = nullptr;
   target_ = nullptr;
   return HasEnded() ? Look::kEnded : Look::kNoPython;
 }

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 
+#include "sampler/native_target.h"
 #include "sampler/target.h"
 #include "wf/status.h"
 
@@ -20,7 +21,8 @@ class ProcessWatch {
  public:
   enum class Look { kSeen, kNoPython, kEnded };
 
-  explicit ProcessWatch(int32_t pid);
+  // `native`: the native frames too, for which the process is stopped for a moment at each reading.
+  explicit ProcessWatch(int32_t pid, bool native = false);
 
   // Now, whenever it was last tried. The errors of Target::Attach.
   Status Attach();
@@ -32,11 +34,18 @@ class ProcessWatch {
   int32_t pid() const { return pid_; }
   // Why there is nothing to read; OK while there is.
   const Status& why_not() const { return why_not_; }
+  // Of all readings.
+  const StopCount& stopped() const { return stopped_; }
+  // Why the last reading has no native frames; OK while it has, or none are wanted.
+  Status why_no_native() const { return native_ == nullptr ? Status() : native_->pause(); }
 
  private:
   const int32_t pid_;
   const std::optional<int64_t> start_ticks_;
+  const bool wants_native_;
   std::unique_ptr<Target> target_;
+  std::unique_ptr<NativeTarget> native_;  // of target_
+  StopCount stopped_;
   Status why_not_;
   int64_t next_try_ns_ = 0;
   int64_t pause_ns_ = 0;

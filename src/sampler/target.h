@@ -54,6 +54,7 @@ struct ThreadSample {
   cpython::ThreadStack stack;
   // Filled by NativeTarget: native and Python frames, leaf first; empty: the Python frames are all that is known.
   std::vector<MixedFrame> mixed;
+  uint64_t mixed_version = 0;  // of what is in `mixed`, as ThreadStack::version is of its frames; 0: nothing is
   // Why the native frames end before the root; kRoot also when there are none.
   native::StackEnd native_end = native::StackEnd::kRoot;
   bool has_python = true;  // false: a thread that the interpreter does not know
