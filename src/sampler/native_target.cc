@@ -51,15 +51,16 @@ Status NativeTarget::Read(Snapshot* snapshot, StopCount* stopped) {
   tasks_ = ReadTasks(target_.pid());
   Status read;
   bool has_read = false;
-  const int64_t before_ns = base::MonotonicNs();
-  pause_ = WhilePaused(target_.pid(), [&] {
+  int64_t stopped_ns = 0;
+  const auto act = [&] {
     read = target_.Read(&python_);
     has_read = true;
     if (read.ok()) Capture();
-  });
+  };
+  pause_ = WhilePaused(target_.pid(), act, &stopped_ns);
   if (pause_.ok()) {
     ++stopped->stops;
-    stopped->total_ns += base::MonotonicNs() - before_ns;
+    stopped->total_ns += stopped_ns;
   }
   if (!has_read) read = target_.Read(&python_);
   WF_RETURN_IF_ERROR(read);
