@@ -8,10 +8,8 @@
 #include <system_error>
 #include <utility>
 
-#include "app/package_path.h"
-#include "app/source_lines.h"
-#include "base/redact.h"
-#include "cpython/locals.h"
+#include "app/dump_core.h"
+#include "app/dump_frames.h"
 #include "sampler/native_target.h"
 #include "sampler/pause.h"
 #include "sampler/proc_files.h"
@@ -21,89 +19,6 @@
 namespace wf::app {
 namespace {
 
-constexpr cpython::ValueLimits kLongLimits = {.bytes = 4096, .items = 256, .depth = 16, .objects = 4096};
-
-// What is asked for beside the frames themselves, read from one process.
-class FrameDetails {
- public:
-  FrameDetails(int32_t pid, cpython::MemoryReader& memory, const cpython::Layout& layout, const DumpRequest& request)
-      : memory_(memory),
-        layout_(layout),
-        request_(request),
-        paths_("/proc/" + std::to_string(pid) + "/root"),
-        sources_(pid) {}
-
-  report::DumpFrame Of(const cpython::Frame& from) {
-    report::DumpFrame frame;
-    if (from.code == nullptr) return frame;
-    frame.name = from.code->name;
-    frame.qualname = from.code->qualname;
-    frame.filename = from.code->filename;
-    frame.short_filename = paths_.Shorten(from.code->filename);
-    frame.line = from.line;
-    if (request_.source) frame.source = sources_.Of(from.code->filename, from.line);
-    if (request_.locals != Locals::kNone) frame.locals = LocalsOf(from);
-    return frame;
-  }
-
- private:
-  std::vector<report::DumpLocal> LocalsOf(const cpython::Frame& from) {
-    const bool whole = request_.locals == Locals::kLong;
-    std::vector<report::DumpLocal> locals;
-    for (auto& local : ReadLocals(memory_, layout_, from, whole ? kLongLimits : cpython::ValueLimits())) {
-      if (!whole) local.text = base::IsSecretName(local.name) ? "***" : base::RedactText(local.text);
-      locals.push_back({std::move(local.name), std::move(local.text), local.address, local.argument});
-    }
-    return locals;
-  }
-
-  cpython::MemoryReader& memory_;
-  const cpython::Layout& layout_;
-  const DumpRequest& request_;
-  PackagePaths paths_;
-  SourceLines sources_;
-};
-
-report::DumpFrame NativeFrameOf(const native::Place& place) {
-  report::DumpFrame frame;
-  frame.native = true;
-  frame.name = place.function.name;
-  frame.filename = place.function.file;
-  frame.line = place.function.line;
-  frame.inlined = place.function.is_inlined;
-  frame.module = place.module;
-  frame.address = place.address;
-  return frame;
-}
-
-void AddFrames(const sampler::ThreadSample& from, FrameDetails& details, report::DumpThread* thread) {
-  const auto& frames = from.stack.frames;
-  if (from.mixed.empty()) {
-    for (const cpython::Frame& frame : frames) thread->frames.push_back(details.Of(frame));
-  }
-  for (const sampler::MixedFrame& frame : from.mixed) {
-    thread->frames.push_back(frame.place != nullptr ? NativeFrameOf(*frame.place)
-                                                    : details.Of(frames[static_cast<size_t>(frame.python)]));
-  }
-  if (from.native_end != native::StackEnd::kRoot) thread->native_end = Name(from.native_end);
-}
-
-report::DumpThread ThreadOf(const sampler::ThreadSample& from, FrameDetails& details) {
-  report::DumpThread thread;
-  thread.tid = from.tid;
-  thread.pthread_id = from.stack.pthread_id;
-  thread.interpreter = from.stack.interpreter;
-  thread.name = from.name;
-  thread.state = std::string(1, from.state);
-  thread.active = from.active;
-  thread.holds_gil = from.stack.holds_gil;
-  thread.truncated = from.stack.truncated;
-  if (from.stack.reject != cpython::Reject::kNone) thread.reject = Name(from.stack.reject);
-  thread.has_python = from.has_python;
-  AddFrames(from, details, &thread);
-  return thread;
-}
-
 std::string NoteOn(int32_t pid) {
   const auto status = sampler::ReadStatus(pid);
   if (!status) return "";
@@ -111,10 +26,6 @@ std::string NoteOn(int32_t pid) {
     return "traced by process " + std::to_string(status->tracer) + " (" + sampler::CommandLine(status->tracer) + ")";
   }
   return status->state == 'T' ? "stopped by a signal; kill -CONT " + std::to_string(pid) + " lets it go on" : "";
-}
-
-void AddNote(const std::string& note, report::DumpProcess* process) {
-  process->note += (process->note.empty() ? "" : "; ") + note;
 }
 
 constexpr int kPatience = 40;  // a program that never holds still gets this many pairs of copies
@@ -180,7 +91,7 @@ Result<report::DumpProcess> DumpOne(int32_t pid, const DumpRequest& request) {
   if (!target.ok()) return target.status();
   const cpython::Runtime& runtime = (*target)->runtime();
   sampler::ProcessMemory memory(pid);
-  FrameDetails details(pid, memory, runtime.layout, request);
+  FrameDetails details("/proc/" + std::to_string(pid) + "/root", SourceLines(pid), memory, runtime.layout, request);
   report::DumpProcess process;
   process.pid = pid;
   process.note = NoteOn(pid);
@@ -203,6 +114,12 @@ Result<report::Dump> DumpStacks(const DumpRequest& request) {
   report::Dump dump;
   dump.full_filenames = request.full_filenames;
   dump.with_locals = request.locals != Locals::kNone;
+  if (!request.core.empty()) {
+    Result<report::DumpProcess> process = DumpCore(request);
+    if (!process.ok()) return process.status();
+    dump.processes.push_back(std::move(*process));
+    return dump;
+  }
   std::vector<int32_t> pids = {request.pid};
   if (request.subprocesses) {
     const auto below = sampler::Descendants(request.pid);

@@ -75,7 +75,8 @@ std::string ThreadText(const DumpThread& thread, bool full, const Style& style) 
 }
 
 std::string ProcessText(const DumpProcess& process, bool full, const Style& style) {
-  std::string text = fmt::format("Process {}: {}\n", process.pid, OneLine(process.command_line));
+  std::string text = process.core.empty() ? "" : fmt::format("Core file {}\n", OneLine(process.core));
+  text += fmt::format("Process {}: {}\n", process.pid, OneLine(process.command_line));
   text += fmt::format("Python v{} ({})\n", process.version, OneLine(process.path));
   if (!process.note.empty()) text += fmt::format("Note: {}\n", OneLine(process.note));
   for (const DumpThread& thread : process.threads) text += "\n" + ThreadText(thread, full, style);
@@ -129,6 +130,7 @@ nlohmann::json ProcessJson(const DumpProcess& process) {
           {"python_version", process.version},
           {"python", process.path},
           {"note", TextOrNull(process.note)},
+          {"core", TextOrNull(process.core)},
           {"rejects", process.rejects}};
 }
 

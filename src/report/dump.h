@@ -49,6 +49,7 @@ struct DumpThread {
 
 struct DumpProcess {
   int32_t pid = 0;
+  std::string core;  // the core file that it is read from; empty: it lives
   std::string command_line;
   std::string version;
   std::string path;  // of the interpreter

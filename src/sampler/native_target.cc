@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -23,6 +24,26 @@ constexpr int64_t kMappingsNs = 1'000'000'000;
 constexpr uint64_t kRedZone = 128;
 // Apart from the versions of stacks of Python frames alone.
 constexpr uint64_t kMixedVersion = uint64_t{1} << 63;
+
+// How many bytes could be read from the beginning on. Another stack may lie behind this one in the same mapping, and
+// pages that guard it between them.
+size_t ReadUpTo(cpython::MemoryReader& memory, uint64_t address, std::span<std::byte> into) {
+  size_t done = 0;
+  for (const size_t piece : {size_t{1} << 16, size_t{1} << 12}) {
+    std::vector<cpython::Segment> segments;
+    for (size_t at = done; at < into.size();) {
+      const size_t bytes = std::min(piece - (address + at) % piece, into.size() - at);
+      segments.push_back({address + at, into.data() + at, bytes});
+      at += bytes;
+    }
+    memory.Read(segments);
+    const auto failed = std::find_if(segments.begin(), segments.end(), [](const auto& each) { return !each.ok; });
+    if (failed == segments.end()) return into.size();
+    done = failed->address - address;
+    into = into.first(std::min(into.size(), done + failed->bytes));
+  }
+  return done;
+}
 
 }  // namespace
 
@@ -145,7 +166,7 @@ void NativeTarget::CaptureThread(int32_t tid, size_t* left) {
   const uint64_t begin = std::max(mapping->begin, registers->sp() - kRedZone);
   const uint64_t bytes = std::min<uint64_t>({mapping->end - begin, options_.most_stack_bytes, *left});
   stopped.stack.resize(bytes);
-  if (!memory_.ReadOne(begin, stopped.stack.data(), bytes)) stopped.stack.clear();
+  stopped.stack.resize(ReadUpTo(memory_, begin, stopped.stack));
   stopped.stack_begin = begin;
   *left -= stopped.stack.size();
 }

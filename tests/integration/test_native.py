@@ -195,6 +195,20 @@ def test_deep_recursion_keeps_the_leaf_and_says_that_it_is_cut(version: str) -> 
             assert "<native frames end: too deep>" in ok("dump", "--native", "-p", program.pid)
 
 
+@every_version
+def test_each_of_many_threads_has_its_whole_stack(version: str) -> None:
+    """Their stacks may lie in one mapping, with pages between them that cannot be read."""
+    source = (
+        "import threading\ndef deeper(n):\n  if n: deeper(n - 1)\n  else: time.sleep(1000)\nimport time\n"
+        "for i in range(20): threading.Thread(target=deeper, args=(i,), daemon=True).start()\ntime.sleep(0.5)\n"
+    ) + SLEEPING
+    with running(python_of(version), source, asleep=True) as program:
+        threads = native(program.pid)
+        assert len(threads) == 21 and {t["native_end"] for t in threads} == {None}
+        counts = [sum(f["name"] == "deeper" for f in t["frames"]) for t in threads]
+        assert sorted(counts) == list(range(21))
+
+
 def test_locals_and_source_lines_stand_with_the_python_frames() -> None:
     with running(python_of("3.12"), CALLBACK, asleep=True) as program:
         threads = native(program.pid, "--locals")
