@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "cpython/eval_anchors.h"
 #include "sampler/mapped_files.h"
 #include "sampler/pause.h"
+#include "sampler/proc_files.h"
 #include "sampler/registers.h"
 
 namespace wf::sampler {
@@ -52,11 +54,13 @@ NativeTarget::NativeTarget(Target& target, const NativeOptions& options)
       options_(options),
       memory_(target.pid()),
       stacks_([this](const native::Mapping& mapping) { return OpenMapped(target_.pid(), mapping, memory_); },
-              options.most_frames) {}
+              options.most_frames),
+      states_(target.pid()) {}
 
 void NativeTarget::LearnMappings() {
   const auto maps = ReadProc(target_.pid(), "maps");
   if (maps) stacks_.space().SetMappings(native::MappingsIn(*maps));
+  names_.clear();  // threads may be renamed
   mappings_due_ns_ = base::MonotonicNs() + kMappingsNs;
 }
 
@@ -69,7 +73,7 @@ Status NativeTarget::Read(Snapshot* snapshot, StopCount* stopped) {
   // What takes long the first time is not to take long while the threads stand still.
   if (!is_warm_) WF_RETURN_IF_ERROR(target_.Read(&python_));
   is_warm_ = true;
-  tasks_ = ReadTasks(target_.pid());
+  AskBeforeStop();
   Status read;
   bool has_read = false;
   int64_t stopped_ns = 0;
@@ -142,7 +146,7 @@ bool NativeTarget::MergeThread(Stopped& stopped, ThreadSample* thread) {
 // While the threads stand still.
 void NativeTarget::Capture() {
   size_t left = options_.most_bytes;
-  for (const auto& [tid, task] : tasks_) CaptureThread(tid, &left);
+  for (const auto& [tid, state] : before_stop_) CaptureThread(tid, &left);
   for (const ThreadSample& thread : python_.threads) {
     if (!captured_.contains(thread.tid)) CaptureThread(thread.tid, &left);
     const auto found = captured_.find(thread.tid);
@@ -171,21 +175,36 @@ void NativeTarget::CaptureThread(int32_t tid, size_t* left) {
   *left -= stopped.stack.size();
 }
 
-void NativeTarget::SetState(ThreadSample* thread) const {
-  const auto found = tasks_.find(thread->tid);
-  if (found == tasks_.end()) return;
-  thread->state = found->second.state;
+void NativeTarget::AskBeforeStop() {
+  const std::vector<int32_t> tids = ReadTids(target_.pid());
+  states_.KeepOnly(tids);
+  before_stop_.clear();
+  for (const int32_t tid : tids) before_stop_[tid] = states_.StateBeforeStop(tid);
+}
+
+void NativeTarget::SetState(ThreadSample* thread) {
+  const auto found = before_stop_.find(thread->tid);
+  if (found == before_stop_.end()) return;
+  thread->state = found->second;
   thread->active = thread->state == 'R';
+  thread->cpu_ns = states_.CpuNs(thread->tid);
+}
+
+const std::string& NativeTarget::NameOf(int32_t tid) {
+  const auto [at, is_new] = names_.try_emplace(tid);
+  if (is_new) at->second = ReadProc(target_.pid(), "task/" + std::to_string(tid) + "/comm").value_or("");
+  while (at->second.ends_with('\n')) at->second.pop_back();
+  return at->second;
 }
 
 void NativeTarget::AddOthers(Snapshot* snapshot) {
-  std::map<int32_t, bool> known;
-  for (const ThreadSample& thread : snapshot->threads) known[thread.tid] = true;
-  for (const auto& [tid, task] : tasks_) {
+  std::set<int32_t> known;
+  for (const ThreadSample& thread : snapshot->threads) known.insert(thread.tid);
+  for (const auto& [tid, state] : before_stop_) {
     if (known.contains(tid) || !captured_.contains(tid)) continue;
     ThreadSample& thread = snapshot->threads.emplace_back();
     thread.tid = tid;
-    thread.name = task.name;
+    thread.name = NameOf(tid);
     thread.has_python = false;
     SetState(&thread);
   }

@@ -9,14 +9,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <optional>
+#include <string>
 #include <vector>
 
 #include "native/registers.h"
 #include "sampler/native_stacks.h"
-#include "sampler/proc_files.h"
 #include "sampler/process_memory.h"
 #include "sampler/target.h"
+#include "sampler/thread_states.h"
 #include "wf/status.h"
 
 namespace wf::sampler {
@@ -67,14 +67,18 @@ class NativeTarget {
   void AddOthers(Snapshot* snapshot);
   void MergeAll(Snapshot* snapshot);
   bool MergeThread(Stopped& stopped, ThreadSample* thread);
-  void SetState(ThreadSample* thread) const;
+  void AskBeforeStop();
+  void SetState(ThreadSample* thread);
+  const std::string& NameOf(int32_t tid);
 
   Target& target_;
   const NativeOptions options_;
   ProcessMemory memory_;
   NativeStacks stacks_;
   Snapshot python_;                    // the target's own, which it only changes where something is new
-  std::map<int32_t, Task> tasks_;      // as they were before the stop
+  ThreadStates states_;
+  std::map<int32_t, char> before_stop_;     // states of all threads then
+  std::map<int32_t, std::string> names_;    // that the kernel has of threads that the interpreter does not know
   std::map<int32_t, Stopped> captured_;
   std::map<int32_t, Stopped> before_;  // those of the reading before: most threads still wait where they did
   uint64_t before_generation_ = 0;     // of the address space then

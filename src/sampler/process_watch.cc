@@ -13,8 +13,12 @@ constexpr int64_t kLongestPauseNs = 100'000'000;
 
 }  // namespace
 
-ProcessWatch::ProcessWatch(int32_t pid, bool native)
-    : pid_(pid), start_ticks_(base::StartTicksOf(pid)), wants_native_(native) {}
+ProcessWatch::ProcessWatch(int32_t pid, const TargetOptions& options, bool native)
+    : pid_(pid), options_(options), start_ticks_(base::StartTicksOf(pid)), wants_native_(native) {
+  options_.only_activity = true;
+  // NativeTarget stops the process itself, and asks for all of its threads before.
+  if (native) options_.states = options_.cpu_time = options_.blocking = false;
+}
 
 bool ProcessWatch::HasEnded() const {
   const std::optional<int64_t> now = base::StartTicksOf(pid_);
@@ -22,10 +26,7 @@ bool ProcessWatch::HasEnded() const {
 }
 
 Status ProcessWatch::Attach() {
-  TargetOptions options;
-  options.only_activity = true;
-  options.states = !wants_native_;
-  auto target = Target::Attach(pid_, options);
+  auto target = Target::Attach(pid_, options_);
   why_not_ = target.status();
   native_ = nullptr;
   if (target.ok()) target_ = std::move(*target);

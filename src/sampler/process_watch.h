@@ -21,8 +21,9 @@ class ProcessWatch {
  public:
   enum class Look { kSeen, kNoPython, kEnded };
 
-  // `native`: the native frames too, for which the process is stopped for a moment at each reading.
-  explicit ProcessWatch(int32_t pid, bool native = false);
+  // `options`: of the targets that it attaches to; of threads' states only their activity is asked. `native`: the native
+  // frames too, for which the process is stopped for a moment at each reading.
+  explicit ProcessWatch(int32_t pid, const TargetOptions& options = {}, bool native = false);
 
   // Now, whenever it was last tried. The errors of Target::Attach.
   Status Attach();
@@ -41,6 +42,7 @@ class ProcessWatch {
 
  private:
   const int32_t pid_;
+  TargetOptions options_;
   const std::optional<int64_t> start_ticks_;
   const bool wants_native_;
   std::unique_ptr<Target> target_;

@@ -160,10 +160,11 @@ def test_a_traced_process_is_read_without_a_pause_and_said() -> None:
         with subprocess.Popen(["strace", "-qq", "-o", "/dev/null", "-p", str(program.pid)]) as tracer:
             try:
                 deadline = time.monotonic() + 30
-                text = ""
-                while "strace" not in text and time.monotonic() < deadline:
-                    text = ok("dump", "-p", program.pid, "--blocking")
-                assert "    f (" in text and "only one process can trace it" in text
+                status = Path(f"/proc/{program.pid}/status")
+                while "TracerPid:\t0" in status.read_text() and time.monotonic() < deadline:
+                    time.sleep(0.01)
+                text = ok("dump", "-p", program.pid, "--blocking")
+                assert "strace" in text and "    f (" in text and "only one process can trace it" in text
             finally:
                 tracer.terminate()
 
