@@ -27,7 +27,8 @@ struct DumpRequest {
 
 // The errors of sampler::Target::Attach for the process itself. Of its descendants, those that are no Python or cannot
 // be read are left out, with a sentence each; with subprocesses the process itself may be one of them as long as
-// anything is left. With `core` those of sampler::CoreFile::Open, and kFailedPrecondition when there is no Python in it.
+// anything is left. With `core` those of sampler::CoreFile::Open, and kFailedPrecondition when there is no Python in
+// it.
 Result<report::Dump> DumpStacks(const DumpRequest& request);
 
 }  // namespace wf::app

@@ -32,7 +32,7 @@ constexpr size_t kMostNativeFrames = 4096;
 
 // Files that were modified since are not what ran.
 int64_t WrittenNs(const std::string& path) {
-  struct stat about {};
+  struct stat about{};
   return stat(path.c_str(), &about) == 0 ? about.st_mtim.tv_sec * 1'000'000'000 + about.st_mtim.tv_nsec : 0;
 }
 
@@ -48,8 +48,9 @@ Status NoPython(const std::string& path, const CoreFile& core, const cpython::Fo
   const std::string way_out = missing.empty() ? "" : fmt::format(" ({}; --executable EXE names the program)", missing);
   switch (found.outcome) {
     case cpython::FindOutcome::kNotPython:
-      return {Code::kFailedPrecondition,
-              fmt::format("{} had no Python: none of its programs and libraries holds an interpreter{}", subject, way_out)};
+      return {
+          Code::kFailedPrecondition,
+          fmt::format("{} had no Python: none of its programs and libraries holds an interpreter{}", subject, way_out)};
     case cpython::FindOutcome::kNotInitialised:
       return {Code::kFailedPrecondition,
               fmt::format("{} had loaded Python ({}) but not initialised it, or had finalised it", subject,

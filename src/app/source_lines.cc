@@ -43,7 +43,8 @@ std::string Trimmed(std::string_view line) {
 }  // namespace
 
 SourceLines::SourceLines(int32_t pid)
-    : SourceLines("/proc/" + std::to_string(pid) + "/root", "/proc/" + std::to_string(pid) + "/cwd", StartWallNs(pid)) {}
+    : SourceLines("/proc/" + std::to_string(pid) + "/root", "/proc/" + std::to_string(pid) + "/cwd", StartWallNs(pid)) {
+}
 
 std::string SourceLines::Of(const std::string& filename, int32_t line) {
   if (line <= 0 || filename.empty() || filename[0] == '<') return "";

@@ -14,7 +14,8 @@ class SourceLines {
  public:
   // Of this process, whose mounts are looked through (/proc/<pid>/root).
   explicit SourceLines(int32_t pid);
-  // As seen from here, of a process that lived until `newest_ns` at most (wall time). Relative names are not looked for.
+  // As seen from here, of a process that lived until `newest_ns` at most (wall time). Relative names are not looked
+  // for.
   static SourceLines Until(int64_t newest_ns) { return {"", "", newest_ns}; }
 
   // The line without the spaces around it, at most 200 bytes. Empty when the file is gone, is no regular file, is
@@ -29,7 +30,7 @@ class SourceLines {
 
   const std::string root_;
   const std::string folder_;  // that relative names begin at; empty: not known
-  const int64_t newest_ns_;  // wall time: files changed later are not what runs
+  const int64_t newest_ns_;   // wall time: files changed later are not what runs
   std::map<std::string, std::vector<std::string>> files_;
 };
 

@@ -46,13 +46,15 @@ void AddOptions(Options options, Given* given) {
   app::DumpRequest& request = given->request;
   options.Text("--pid,-p", &given->pid, "PID", "the process to look at");
   options.Text("--core,-c", &request.core, "FILE", "a core file to look at instead, of gcore or of the kernel");
-  options.Text("--executable", &request.executable, "FILE", "the program of the core file, where it is another one here");
+  options.Text("--executable", &request.executable, "FILE",
+               "the program of the core file, where it is another one here");
   options.Flag("--subprocesses,-s", &request.subprocesses, "the Python processes below it too");
   options.Flag("--full-filenames", &request.full_filenames, "whole paths instead of those from the package on");
   options.Count("--locals,-l", &given->locals,
                 "local variables of each frame; twice (-ll): longer ones, and what looks like a secret too");
   options.Flag("--source", &request.source, "the line of source below each frame, where it can be read");
-  options.Flag("--native,-n", &request.native, "frames of C, C++ and Rust too, of all threads; stops them for a moment");
+  options.Flag("--native,-n", &request.native,
+               "frames of C, C++ and Rust too, of all threads; stops them for a moment");
   options.Flag("--blocking", &request.blocking, "pause the process while it is read, through ptrace");
   options.Flag("--nonblocking", &given->nonblocking, "do not pause the process: what is done anyway");
 }

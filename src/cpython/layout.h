@@ -44,8 +44,8 @@ struct Layout {
 
   // PyFrameObject until 3.10, then _PyInterpreterFrame. `instruction` is an index until 3.10 (in units of
   // instruction_bytes, negative: not begun), then a pointer into the code. Frames whose owner is first_shim or above
-  // belong to the interpreter itself and have no Python code. is_entry: a byte of 3.11, 1 in the outermost of the frames
-  // that one call of the evaluation loop runs.
+  // belong to the interpreter itself and have no Python code. is_entry: a byte of 3.11, 1 in the outermost of the
+  // frames that one call of the evaluation loop runs.
   struct {
     uint32_t previous, code, instruction, owner, locals, size;
     uint32_t instruction_bytes, first_shim, is_entry;

@@ -24,26 +24,25 @@ std::string_view WithoutSuffixes(std::string_view name) {
 }
 
 bool IsHash(std::string_view text) {
-  return text.size() == 17 && text[0] == 'h' &&
-         text.find_first_not_of("0123456789abcdef", 1) == std::string_view::npos;
+  return text.size() == 17 && text[0] == 'h' && text.find_first_not_of("0123456789abcdef", 1) == std::string_view::npos;
 }
 
 // Rust's older scheme is that of C++ with a hash as last name and marks for what C++ has not.
 std::string FromRust(std::string_view name) {
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kMarks = {{{"$LT$", "<"},
-                                                                                           {"$GT$", ">"},
-                                                                                           {"$RF$", "&"},
-                                                                                           {"$BP$", "*"},
-                                                                                           {"$LP$", "("},
-                                                                                           {"$RP$", ")"},
-                                                                                           {"$C$", ","},
-                                                                                           {"$SP$", "@"},
-                                                                                           {"$u20$", " "},
-                                                                                           {"$u27$", "'"},
-                                                                                           {"$u5b$", "["},
-                                                                                           {"$u5d$", "]"},
-                                                                                           {"$u7b$", "{"},
-                                                                                           {"..", "::"}}};
+                                                                                            {"$GT$", ">"},
+                                                                                            {"$RF$", "&"},
+                                                                                            {"$BP$", "*"},
+                                                                                            {"$LP$", "("},
+                                                                                            {"$RP$", ")"},
+                                                                                            {"$C$", ","},
+                                                                                            {"$SP$", "@"},
+                                                                                            {"$u20$", " "},
+                                                                                            {"$u27$", "'"},
+                                                                                            {"$u5b$", "["},
+                                                                                            {"$u5d$", "]"},
+                                                                                            {"$u7b$", "{"},
+                                                                                            {"..", "::"}}};
   std::string text;
   for (size_t i = 0; i < name.size();) {
     const auto mark = std::find_if(kMarks.begin(), kMarks.end(),

@@ -29,8 +29,8 @@ const Dwfl_Callbacks kCallbacks = {.find_elf = dwfl_build_id_find_elf,
 struct Image::Handle {
   Dwfl* dwfl = nullptr;
   Dwfl_Module* module = nullptr;
-  Elf* elf = nullptr;             // belongs to the module
-  Dwarf_CFI* frames[2] = {};      // .eh_frame and .debug_frame, likewise
+  Elf* elf = nullptr;         // belongs to the module
+  Dwarf_CFI* frames[2] = {};  // .eh_frame and .debug_frame, likewise
   Dwarf_Addr frames_bias[2] = {};
   bool has_frames = false;  // they were asked for
 
@@ -160,8 +160,8 @@ UnwindRow Image::MakeRow(uint64_t address) {
     if (dwarf_frame_info(frame, nullptr, &end, &row.is_signal) < 0 || !FillCfa(frame, &row)) continue;
     for (size_t n = 0; n < Registers::kCount; ++n) row.rules[n] = RuleOf(frame, static_cast<int>(n), &row);
     row.is_known = true;
-    // Where it begins is not told right behind an epilogue in the middle of a function: libdw then gives the beginning of
-    // the state that came back, and the epilogue has rules of its own.
+    // Where it begins is not told right behind an epilogue in the middle of a function: libdw then gives the beginning
+    // of the state that came back, and the epilogue has rules of its own.
     row.end = std::max(end + bias, row.end);
     break;
   }
@@ -207,7 +207,8 @@ void Image::ReadSymbols() {
     if (!is_function && !(type == STT_NOTYPE && symbol.st_size > 0)) continue;
     const bool is_sized = symbol.st_size > 0 && symbol.st_size <= UINT64_MAX - address;
     const uint64_t end = is_sized ? address + symbol.st_size : SectionEnd(elf, section, bias);
-    found.emplace_back(Symbol{address, end, is_sized, i}, GELF_ST_BIND(symbol.st_info) == STB_LOCAL, std::strspn(name, "_"));
+    found.emplace_back(Symbol{address, end, is_sized, i}, GELF_ST_BIND(symbol.st_info) == STB_LOCAL,
+                       std::strspn(name, "_"));
   }
   std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
     const auto& [first, first_local, first_marks] = a;

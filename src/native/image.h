@@ -1,8 +1,8 @@
 // Image: what the file of a program or library tells about its code: how to unwind, names, lines, inlined functions.
 //
 // Read through elfutils. Separate debug files are found by build id under /usr/lib/debug and nowhere else: nothing is
-// asked for over the network. All addresses are those of the file (p_vaddr). The file may belong to someone who wants to
-// harm us: its tables are read by elfutils, and what we make of them is bounded.
+// asked for over the network. All addresses are those of the file (p_vaddr). The file may belong to someone who wants
+// to harm us: its tables are read by elfutils, and what we make of them is bounded.
 //
 // Threading: one thread at a time; images are independent of each other.
 #ifndef WF_NATIVE_IMAGE_H_
@@ -52,7 +52,7 @@ class Image {
     uint64_t begin = 0;
     uint64_t end = 0;
     bool is_sized = false;  // by its own word
-    int index = 0;  // in the file's table
+    int index = 0;          // in the file's table
   };
   struct Segment {
     uint64_t offset = 0, address = 0, bytes = 0;

@@ -8,8 +8,8 @@
 
 namespace wf::native {
 
-inline constexpr size_t kFramePointer = 6;   // rbp
-inline constexpr size_t kStackPointer = 7;   // rsp
+inline constexpr size_t kFramePointer = 6;    // rbp
+inline constexpr size_t kStackPointer = 7;    // rsp
 inline constexpr size_t kReturnAddress = 16;  // of the frame itself: where it runs
 
 class Registers {

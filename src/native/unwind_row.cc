@@ -137,8 +137,7 @@ std::optional<uint64_t> Read(uint64_t address, const ReadMemory& memory) {
 
 std::optional<uint64_t> CfaOf(const UnwindRow& row, const Registers& registers, const ReadMemory& memory) {
   if (row.cfa_is_expression) {
-    return row.expressions.empty() ? std::nullopt
-                                   : Evaluate(row.expressions[0], registers, memory, std::nullopt);
+    return row.expressions.empty() ? std::nullopt : Evaluate(row.expressions[0], registers, memory, std::nullopt);
   }
   if (!registers.Has(row.cfa_register)) return std::nullopt;
   return registers.Get(row.cfa_register) + static_cast<uint64_t>(row.cfa_offset);

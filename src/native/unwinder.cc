@@ -29,8 +29,7 @@ std::optional<Caller> StepByFramePointer(const Registers& registers, const Addre
 }
 
 // A call through a null or stray pointer: the caller's address lies on top of the stack.
-std::optional<Caller> StepFromNowhere(const Registers& registers, const AddressSpace& space,
-                                      const ReadMemory& memory) {
+std::optional<Caller> StepFromNowhere(const Registers& registers, const AddressSpace& space, const ReadMemory& memory) {
   uint64_t back = 0;
   if (!memory(registers.sp(), &back, sizeof(back)) || !IsCode(space, back)) return std::nullopt;
   Caller caller;

@@ -35,8 +35,8 @@ struct NativeStack {
   StackEnd end = StackEnd::kRoot;
 };
 
-// At most `most` frames. By the tables of the files where these know, else by frame pointers. Bounded whatever the bytes
-// are: each frame lies above the one before, but for a few switches to another stack at signal handlers.
+// At most `most` frames. By the tables of the files where these know, else by frame pointers. Bounded whatever the
+// bytes are: each frame lies above the one before, but for a few switches to another stack at signal handlers.
 NativeStack Unwind(const Registers& registers, AddressSpace& space, const ReadMemory& memory, size_t most);
 
 }  // namespace wf::native

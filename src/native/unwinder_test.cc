@@ -43,9 +43,9 @@ ReadMemory OwnMemory(const AddressSpace& space) {
 }
 
 Registers RegistersOf(const ucontext_t& context) {
-  static constexpr std::array<int, Registers::kCount> kDwarfOrder = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
-                                                                     REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
-                                                                     REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
+  static constexpr std::array<int, Registers::kCount> kDwarfOrder = {
+      REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_R8,
+      REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
   Registers registers;
   for (size_t i = 0; i < Registers::kCount; ++i) {
     registers.Set(i, static_cast<uint64_t>(context.uc_mcontext.gregs[kDwarfOrder.at(i)]));
@@ -113,7 +113,9 @@ TEST(Unwind, AnyRegistersAndMemoryEndWithinBounds) {
   const ReadMemory memory = [&](uint64_t address, void* into, size_t bytes) {
     auto* const to = static_cast<std::byte*>(into);
     for (size_t i = 0; i < bytes; i += 8) {
-      const uint64_t value = random() % 4 == 0 ? random() : random() % 2 == 0 ? address_of_code() : address + random() % 64;
+      const uint64_t value = random() % 4 == 0   ? random()
+                             : random() % 2 == 0 ? address_of_code()
+                                                 : address + random() % 64;
       std::memcpy(to + i, &value, std::min<size_t>(8, bytes - i));
     }
     return random() % 50 != 0;

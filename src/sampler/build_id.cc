@@ -29,7 +29,8 @@ std::string BuildIdAt(cpython::MemoryReader& memory, uint64_t base, bool in_file
   constexpr uint16_t kMostHeaders = 64;
   constexpr uint64_t kMostNoteBytes = 1 << 16;
   const auto header = memory.Get<Elf64_Ehdr>(base);
-  if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_ident[EI_CLASS] != ELFCLASS64) return "";
+  if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_ident[EI_CLASS] != ELFCLASS64)
+    return "";
   if (header->e_phentsize != sizeof(Elf64_Phdr)) return "";
   std::vector<Elf64_Phdr> headers(std::min(header->e_phnum, kMostHeaders));
   if (!memory.ReadOne(base + header->e_phoff, headers.data(), headers.size() * sizeof(Elf64_Phdr))) return "";

@@ -52,8 +52,8 @@ class CoreFile final : public cpython::MemoryReader {
  private:
   struct Load {
     uint64_t begin = 0;
-    uint64_t bytes = 0;         // in memory
-    uint64_t offset = 0;        // in the core file
+    uint64_t bytes = 0;          // in memory
+    uint64_t offset = 0;         // in the core file
     uint64_t bytes_in_file = 0;  // of these, what lies there; the rest is elsewhere
     bool is_code = false;
   };

@@ -40,7 +40,7 @@ class FileReader final : public cpython::MemoryReader {
 // Files of the kernel are no programs, and reading them may do something.
 base::Fd OpenRegular(const std::string& path) {
   if (path.starts_with("/proc/") || path.starts_with("/sys/")) return {};
-  struct stat info {};
+  struct stat info{};
   if (stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
   return base::Fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
 }
@@ -56,8 +56,10 @@ Status CheckHeader(const std::string& path, const Elf64_Ehdr& header) {
   if (start.starts_with("\x04\x22\x4D\x18")) return Wrong(path, "it is compressed; unpack it first: lz4 -d");
   if (start.starts_with("\xFD\x37zXZ")) return Wrong(path, "it is compressed; unpack it first: xz -d");
   if (start.starts_with("\x1F\x8B")) return Wrong(path, "it is compressed; unpack it first: gzip -d");
-  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return Wrong(path, "this is no core file: it is not in ELF format");
-  if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_machine != EM_X86_64) {
+  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
+    return Wrong(path, "this is no core file: it is not in ELF format");
+  if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
+      header.e_machine != EM_X86_64) {
     return Wrong(path, "it is of another architecture; wf reads those of x86-64");
   }
   if (header.e_type != ET_CORE) return Wrong(path, "this is a program or library, and no core file");
@@ -68,14 +70,16 @@ Status CheckHeader(const std::string& path, const Elf64_Ehdr& header) {
 }  // namespace
 
 Result<std::unique_ptr<CoreFile>> CoreFile::Open(const std::string& path, const std::string& executable) {
-  struct stat info {};
+  struct stat info{};
   base::Fd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!file.valid() || fstat(file.get(), &info) != 0) {
-    return Status(errno == ENOENT ? Code::kNotFound : Code::kIo, fmt::format("core file {}: {}", path, std::strerror(errno)));
+    return Status(errno == ENOENT ? Code::kNotFound : Code::kIo,
+                  fmt::format("core file {}: {}", path, std::strerror(errno)));
   }
   if (!S_ISREG(info.st_mode)) return Wrong(path, "this is no regular file");
   if (!executable.empty() && !OpenRegular(executable).valid()) {
-    return Status(Code::kInvalidArgument, fmt::format("--executable {}: there is no such file that can be read", executable));
+    return Status(Code::kInvalidArgument,
+                  fmt::format("--executable {}: there is no such file that can be read", executable));
   }
   std::unique_ptr<CoreFile> core(new CoreFile(std::move(file), static_cast<uint64_t>(info.st_size)));
   WF_RETURN_IF_ERROR(core->ReadHeaders(path));
@@ -120,7 +124,8 @@ Status CoreFile::ReadHeaders(const std::string& path) {
                         "again, with enough space and without a limit (ulimit -c unlimited)",
                         path, bytes_, std::max(end, bytes_))};
   }
-  if (end > bytes_) missing_.push_back(fmt::format("the core file is cut short: {} of {} bytes are there", bytes_, end));
+  if (end > bytes_)
+    missing_.push_back(fmt::format("the core file is cut short: {} of {} bytes are there", bytes_, end));
   std::sort(loads_.begin(), loads_.end(), [](const Load& a, const Load& b) { return a.begin < b.begin; });
   std::sort(notes_.files.begin(), notes_.files.end(),
             [](const CoreMapping& a, const CoreMapping& b) { return a.begin < b.begin; });

@@ -1,5 +1,5 @@
-// What the notes of a core file tell: threads with their registers, mapped files, the process. Formats: elf_prstatus and
-// elf_prpsinfo of <sys/procfs.h>; NT_FILE and NT_AUXV of the kernel's fs/binfmt_elf.c.
+// What the notes of a core file tell: threads with their registers, mapped files, the process. Formats: elf_prstatus
+// and elf_prpsinfo of <sys/procfs.h>; NT_FILE and NT_AUXV of the kernel's fs/binfmt_elf.c.
 #ifndef WF_SAMPLER_CORE_NOTES_H_
 #define WF_SAMPLER_CORE_NOTES_H_
 
@@ -28,16 +28,16 @@ struct CoreMapping {
 struct CoreNotes {
   std::vector<CoreThread> threads;  // that of the signal first
   std::vector<CoreMapping> files;
-  int32_t pid = 0;           // 0: not told
-  std::string name;          // of the program, at most 15 bytes
-  std::string command_line;  // the first 79 bytes of it
-  int32_t signal = 0;        // that ended the process, or stopped it for the debugger; 0: none
+  int32_t pid = 0;               // 0: not told
+  std::string name;              // of the program, at most 15 bytes
+  std::string command_line;      // the first 79 bytes of it
+  int32_t signal = 0;            // that ended the process, or stopped it for the debugger; 0: none
   uint64_t program_headers = 0;  // of the executable, where they lie in memory; 0: not told
   uint64_t vdso = 0;             // likewise
 };
 
-// Adds what the bytes of one PT_NOTE segment say. They are hostile: what is malformed is passed over, and nothing is read
-// beyond them.
+// Adds what the bytes of one PT_NOTE segment say. They are hostile: what is malformed is passed over, and nothing is
+// read beyond them.
 void AddNotes(std::span<const std::byte> segment, CoreNotes* notes);
 
 }  // namespace wf::sampler

@@ -87,12 +87,12 @@ Status NotSupported(const std::string& subject, const cpython::FoundRuntime& fou
                                            "), which this wf does not know: it reads 3.8 to 3." +
                                            std::to_string(cpython::kNewestMinor) + "; a newer wf may"};
   }
-  return {Code::kFailedPrecondition,
-          start + " (" + found.runtime.path + ")" +
-              (found.runtime.free_threaded
-                   ? ", a free-threaded build; wf reads builds with a GIL"
-                   : ", built with options that change its structs (such as --with-trace-refs); "
-                     "wf reads the usual builds")};
+  return {
+      Code::kFailedPrecondition,
+      start + " (" + found.runtime.path + ")" +
+          (found.runtime.free_threaded ? ", a free-threaded build; wf reads builds with a GIL"
+                                       : ", built with options that change its structs (such as --with-trace-refs); "
+                                         "wf reads the usual builds")};
 }
 
 Status NotReadable(int32_t pid, const std::string& name, const cpython::FoundRuntime& found) {
@@ -101,8 +101,9 @@ Status NotReadable(int32_t pid, const std::string& name, const cpython::FoundRun
   switch (found.outcome) {
     case FindOutcome::kNotInitialised:
       return {Code::kFailedPrecondition,
-              subject + " has loaded Python" + (found.runtime.version.empty() ? "" : " " + found.runtime.version) + " (" +
-                  found.runtime.path + ") but not initialised it yet, or has finalised it; try again in a moment"};
+              subject + " has loaded Python" + (found.runtime.version.empty() ? "" : " " + found.runtime.version) +
+                  " (" + found.runtime.path +
+                  ") but not initialised it yet, or has finalised it; try again in a moment"};
     case FindOutcome::kTooOld:
     case FindOutcome::kUnknownVersion:
     case FindOutcome::kUnknownLayout: return NotSupported(subject, found);

@@ -11,8 +11,8 @@
 namespace wf::sampler {
 
 // The file of a mapping of a live process: also one that was deleted or lies in another mount namespace, as far as our
-// rights go; never another file that took its name. Of the vDSO, which is no file, a copy. Invalid when it cannot be had
-// or is no regular file.
+// rights go; never another file that took its name. Of the vDSO, which is no file, a copy. Invalid when it cannot be
+// had or is no regular file.
 base::Fd OpenMapped(int32_t pid, const native::Mapping& mapping, cpython::MemoryReader& memory);
 
 // A file in memory with what lies between the mapping's ends.

@@ -33,9 +33,9 @@ bool MatchByAnchor(const std::vector<Group>& groups, const std::vector<NativePar
   size_t from = 0;
   for (size_t g = 0; g < groups.size(); ++g) {
     if (groups[g].anchor == 0) continue;
-    const auto found = std::find_if(native.begin() + static_cast<std::ptrdiff_t>(from), native.end(), [&](const NativePart& part) {
-      return part.begin <= groups[g].anchor && groups[g].anchor < part.end;
-    });
+    const auto found = std::find_if(
+        native.begin() + static_cast<std::ptrdiff_t>(from), native.end(),
+        [&](const NativePart& part) { return part.begin <= groups[g].anchor && groups[g].anchor < part.end; });
     if (found == native.end()) continue;
     from = static_cast<size_t>(found - native.begin());
     (*group_of)[from++] = g;
@@ -60,9 +60,7 @@ void MatchByCount(const std::vector<Group>& groups, const std::vector<NativePart
 
 }  // namespace
 
-bool IsEvalName(std::string_view name) {
-  return name == "_PyEval_EvalFrameDefault" || name.starts_with("_TAIL_CALL_");
-}
+bool IsEvalName(std::string_view name) { return name == "_PyEval_EvalFrameDefault" || name.starts_with("_TAIL_CALL_"); }
 
 std::vector<MergedPart> MergeStacks(const std::vector<PythonPart>& python, const std::vector<NativePart>& native,
                                     bool whole) {

@@ -1,6 +1,6 @@
 // NativeTarget: a Python process whose native frames are wanted too. For each reading its threads are stopped, through
-// ptrace, for as long as it takes to copy their registers and the used part of their stacks; what these say is found out
-// after they go on.
+// ptrace, for as long as it takes to copy their registers and the used part of their stacks; what these say is found
+// out after they go on.
 //
 // Threading: one thread at a time.
 #ifndef WF_SAMPLER_NATIVE_TARGET_H_
@@ -22,8 +22,8 @@
 namespace wf::sampler {
 
 struct NativeOptions {
-  size_t most_frames = 1000;           // of one thread, the leaf-most
-  size_t most_stack_bytes = 1 << 20;   // of one thread, the leaf-most
+  size_t most_frames = 1000;            // of one thread, the leaf-most
+  size_t most_stack_bytes = 1 << 20;    // of one thread, the leaf-most
   size_t most_bytes = size_t{1} << 28;  // of all of them
 };
 
@@ -39,8 +39,8 @@ class NativeTarget {
   NativeTarget(Target& target, const NativeOptions& options);
 
   // The errors of Target::Read. Threads that the interpreter does not know come last. When the process could not be
-  // stopped, `pause()` says why, and the Python frames are all there is. The frames point into this object and are valid
-  // until the next call.
+  // stopped, `pause()` says why, and the Python frames are all there is. The frames point into this object and are
+  // valid until the next call.
   Status Read(Snapshot* snapshot, StopCount* stopped);
 
   const Status& pause() const { return pause_; }
@@ -75,10 +75,10 @@ class NativeTarget {
   const NativeOptions options_;
   ProcessMemory memory_;
   NativeStacks stacks_;
-  Snapshot python_;                    // the target's own, which it only changes where something is new
+  Snapshot python_;  // the target's own, which it only changes where something is new
   ThreadStates states_;
-  std::map<int32_t, char> before_stop_;     // states of all threads then
-  std::map<int32_t, std::string> names_;    // that the kernel has of threads that the interpreter does not know
+  std::map<int32_t, char> before_stop_;   // states of all threads then
+  std::map<int32_t, std::string> names_;  // that the kernel has of threads that the interpreter does not know
   std::map<int32_t, Stopped> captured_;
   std::map<int32_t, Stopped> before_;  // those of the reading before: most threads still wait where they did
   uint64_t before_generation_ = 0;     // of the address space then

@@ -21,8 +21,8 @@ class ProcessWatch {
  public:
   enum class Look { kSeen, kNoPython, kEnded };
 
-  // `options`: of the targets that it attaches to; of threads' states only their activity is asked. `native`: the native
-  // frames too, for which the process is stopped for a moment at each reading.
+  // `options`: of the targets that it attaches to; of threads' states only their activity is asked. `native`: the
+  // native frames too, for which the process is stopped for a moment at each reading.
   explicit ProcessWatch(int32_t pid, const TargetOptions& options = {}, bool native = false);
 
   // Now, whenever it was last tried. The errors of Target::Attach.

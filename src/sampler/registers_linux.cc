@@ -1,10 +1,10 @@
-#include "sampler/registers.h"
-
 #include <elf.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 
 #include <array>
+
+#include "sampler/registers.h"
 
 namespace wf::sampler {
 

@@ -70,9 +70,9 @@ class SnapshotRecorder {
   uint64_t round_ = 0;
   // By interpreter and id of the PyThreadState; those that no interpreter knows by -1 and their tid.
   std::map<std::pair<int64_t, uint64_t>, Thread> threads_;
-  std::vector<Thread*> order_;                              // as they stand in the snapshot of arranged_
-  uint64_t arranged_ = 0;                                   // its list_version
-  std::unordered_map<uint64_t, Texts> texts_;               // by Code::id
+  std::vector<Thread*> order_;                 // as they stand in the snapshot of arranged_
+  uint64_t arranged_ = 0;                      // its list_version
+  std::unordered_map<uint64_t, Texts> texts_;  // by Code::id
 };
 
 }  // namespace wf::sampler

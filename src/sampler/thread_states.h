@@ -35,13 +35,14 @@ class ThreadStates {
   // call before, as far as the interpreter tells.
   char Activity(int32_t tid, bool ran_no_python, int64_t now_ns);
 
-  // As State, for who stops the thread after each call: one that only woke up because it went on, to begin its wait anew,
-  // is said to wait as before. CpuNs is as of this call then.
+  // As State, for who stops the thread after each call: one that only woke up because it went on, to begin its wait
+  // anew, is said to wait as before. CpuNs is as of this call then.
   char StateBeforeStop(int32_t tid);
   // R, of which the caller is sure.
   char Ran(int32_t tid);
   // CPU time of the thread since its start, in ns, as of the last Activity that did not know that it slept; the kernel
-  // brings it up to date when the thread is switched and at each of its ticks (1 to 10 ms). 0: the kernel does not tell.
+  // brings it up to date when the thread is switched and at each of its ticks (1 to 10 ms). 0: the kernel does not
+  // tell.
   int64_t CpuNs(int32_t tid);
 
   // The threads that there are; what is known of others is forgotten.

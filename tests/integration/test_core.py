@@ -63,9 +63,7 @@ def test_a_core_file_of_gcore_has_the_stacks_of_the_process(version: str, tmp_pa
     threads = dump("-c", core, "--locals")
     whole = without_gaps(threads, version)
     assert "MainThread" in shown(whole) and shown(whole).items() <= shown(live).items()
-    assert {t["thread_name"]: t["os_thread_id"] for t in threads} == {
-        t["thread_name"]: t["os_thread_id"] for t in live
-    }
+    assert {t["thread_name"]: t["os_thread_id"] for t in threads} == {t["thread_name"]: t["os_thread_id"] for t in live}
     [main] = [t for t in threads if t["thread_name"] == "MainThread"]
     locals_of_leaf = {local["name"]: local["repr"] for local in main["frames"][0]["locals"]}
     assert locals_of_leaf == {"depth": "0", "text": "'words'"}
@@ -85,7 +83,9 @@ def test_native_frames_of_a_core_file_stand_in_the_order_of_the_calls(version: s
     assert {t["native_end"] for t in without_gaps(threads, version)} == {None}
     [main] = [t for t in threads if t["thread_name"] == "MainThread"]
     frames = [(f["kind"], f["name"]) for f in main["frames"]]
-    sleep = next(i for i, (kind, name) in enumerate(frames) if kind == "native" and ("sleep" in name or "select" in name))
+    sleep = next(
+        i for i, (kind, name) in enumerate(frames) if kind == "native" and ("sleep" in name or "select" in name)
+    )
     assert sleep < frames.index(("python", "leaf")) < frames.index(("python", "<module>"))
     assert frames.index(("python", "<module>")) < frames.index(("native", "Py_BytesMain"))
     assert shown(threads) == shown(dump("-c", core))
@@ -178,6 +178,12 @@ def test_what_is_no_core_file_is_told_in_one_line(tmp_path: Path) -> None:
 
 
 def test_flags_that_make_no_sense_together_are_refused(tmp_path: Path) -> None:
-    for arguments in (["-c", "x", "-p", "1"], [], ["-c", "x", "-s"], ["-c", "x", "--blocking"], ["-p", "1", "--executable", "x"]):
+    for arguments in (
+        ["-c", "x", "-p", "1"],
+        [],
+        ["-c", "x", "-s"],
+        ["-c", "x", "--blocking"],
+        ["-p", "1", "--executable", "x"],
+    ):
         done = wf("dump", *arguments)
         assert done.returncode == 2 and done.stderr.count("\n") == 1

@@ -125,9 +125,16 @@ def test_the_json_is_the_array_of_threads_that_py_spy_prints() -> None:
         [thread] = json.loads(ok("dump", "-p", program.pid, "-j"))
         assert thread["frames"][0]["locals"] is None
         [thread] = json.loads(ok("dump", "-p", program.pid, "-j", "-l"))
-        assert {"pid", "thread_id", "thread_name", "os_thread_id", "active", "owns_gil", "frames", "process_info"} <= set(
-            thread
-        )
+        assert {
+            "pid",
+            "thread_id",
+            "thread_name",
+            "os_thread_id",
+            "active",
+            "owns_gil",
+            "frames",
+            "process_info",
+        } <= set(thread)
         frame = thread["frames"][0]
         assert {"name", "filename", "module", "short_filename", "line", "locals"} <= set(frame)
         assert set(frame["locals"][0]) == {"name", "addr", "arg", "repr"}

@@ -106,8 +106,7 @@ def test_the_target_goes_on_when_the_sampler_is_ended(end: signal.Signals, tmp_p
 
 def test_processes_below_are_recorded_with_native_frames(tmp_path: Path) -> None:
     source = SORTING + (
-        "if os.fork() == 0: work(1000)\n"
-        "time.sleep(0.2)\nprint('ready', os.getpid(), flush=True)\ntime.sleep(1000)\n"
+        "if os.fork() == 0: work(1000)\ntime.sleep(0.2)\nprint('ready', os.getpid(), flush=True)\ntime.sleep(1000)\n"
     )
     raw = tmp_path / "raw.txt"
     with running(python_of("3.12"), source) as program:

@@ -172,5 +172,7 @@ def test_a_traced_process_is_read_without_a_pause_and_said() -> None:
 def test_a_launched_program_that_is_paused_keeps_its_exit_status(tmp_path: Path) -> None:
     source = "import sys, time\ntime.sleep(0.3)\nsys.exit(7)"
     command = [WF, "record", "--blocking", "-r", "500", "-f", "raw", "-o", tmp_path / "out.txt", "--"]
-    done = subprocess.run([*command, *python_of("3.12"), "-c", source], env=environment(), capture_output=True, timeout=60)
+    done = subprocess.run(
+        [*command, *python_of("3.12"), "-c", source], env=environment(), capture_output=True, timeout=60
+    )
     assert done.returncode == 7
