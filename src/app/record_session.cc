@@ -35,7 +35,7 @@ void RecordSession::Follow(int32_t pid) {
   sampler::TargetOptions target;
   target.cpu_time = options_.mode == profile::SampleMode::kCpu;
   target.blocking = options_.blocking;
-  watched_.try_emplace(pid, Watched{ProcessWatch(pid, target), {}, {}});
+  watched_.try_emplace(pid, Watched{ProcessWatch(pid, target, options_.native), {}, {}});
 }
 
 Status RecordSession::Attach() {
@@ -93,7 +93,11 @@ bool RecordSession::IsFollowed(int32_t pid) const {
 // False when the process ended.
 bool RecordSession::Look(Watched& watched) {
   const int64_t now_ns = base::MonotonicNs();
+  const sampler::StopCount before = watched.watch.stopped();
   const ProcessWatch::Look found = watched.watch.Read(now_ns, &watched.snapshot);
+  stops_.stops += watched.watch.stopped().stops - before.stops;
+  stops_.total_ns += watched.watch.stopped().total_ns - before.total_ns;
+  why_no_native_ = watched.watch.why_no_native();
   if (found != ProcessWatch::Look::kSeen) {
     if (watched.recorder) watched.recorder->End(now_ns);
     return found != ProcessWatch::Look::kEnded;

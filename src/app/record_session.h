@@ -34,6 +34,7 @@ struct RecordOptions {
   bool idle = false;   // keep readings of waiting threads; in kWall only
   profile::SampleMode mode = profile::SampleMode::kWall;
   bool blocking = false;       // the process is paused while it is read
+  bool native = false;         // native frames too, for which each round stops the processes for a moment
   profile::SampleNeeds needs;  // of what the samples are kept for, where they are not handed on
 };
 
@@ -60,6 +61,9 @@ class RecordSession {
   const std::string& not_paused() const { return not_paused_; }
   // False when no Python was seen.
   bool saw_python() const { return recorder_.has_value(); }
+  // Of all rounds and processes; and why the last round had no native frames.
+  const sampler::StopCount& stopped() const { return stops_; }
+  const Status& why_no_native() const { return why_no_native_; }
   // What was recorded until now; with a sink only the meta is filled. REQUIRES: saw_python().
   profile::StackProfile SoFar();
   // The same, once, last.
@@ -95,6 +99,8 @@ class RecordSession {
   std::vector<profile::Process> processes_;
   std::string not_paused_;
   uint64_t kept_ = 0;
+  sampler::StopCount stops_;
+  Status why_no_native_;
   int64_t next_search_ns_ = 0;
   int64_t next_piece_ns_ = 0;
 };
