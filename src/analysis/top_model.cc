@@ -92,7 +92,9 @@ void TopModel::Put(const StackDelta& piece) {
     thread.figures.seen_ns += sample.weight_ns;
     if ((sample.state & profile::kIdle) == 0) thread.figures.active_ns += sample.weight_ns;
     if ((sample.state & profile::kHoldsGil) != 0) thread.figures.gil_ns += sample.weight_ns;
-    if (Counts(sample)) weights[sample.thread].emplace_back(sample.stack, sample.weight_ns);
+    if (!Counts(sample)) continue;
+    weights[sample.thread].emplace_back(sample.stack, sample.weight_ns);
+    samples_ += sample.count;
   }
   for (const auto& [number, stacks] : weights) Charge(threads_.at(number), stacks);
   ForgetEnded();
@@ -160,6 +162,7 @@ void TopModel::ForgetQuiet() {
 
 void TopModel::Reset() {
   reset_ = meta_;
+  samples_ = 0;
   forgotten_ = 0;
   const auto start_over = [this](Sheet& sheet) {
     sheet.all_ns = 0;
@@ -217,22 +220,21 @@ int64_t TopModel::BasisNs(std::optional<uint32_t> thread) const {
   return std::max(elapsed_ns(), sheet == nullptr ? 0 : sheet->all_ns);
 }
 
-TopCounts TopModel::counts() const {
-  TopCounts counts;
-  counts.samples = meta_.samples - reset_.samples;
-  counts.missed = meta_.missed - reset_.missed;
-  for (const auto& [reason, count] : meta_.rejected) {
-    const auto before = reset_.rejected.find(reason);
-    const uint64_t more = count - (before == reset_.rejected.end() ? 0 : before->second);
-    if (more > 0) counts.rejected[reason] = more;
-  }
-  counts.rate_hz = meta_.rate_hz;
+profile::StackMeta TopModel::Meta() const {
+  profile::StackMeta meta = meta_;
+  meta.mode = options_.gil ? profile::SampleMode::kGil : profile::SampleMode::kWall;
+  meta.idle_included = options_.idle;
+  meta.samples = samples_;
+  meta.missed -= reset_.missed;
+  for (const auto& [reason, count] : reset_.rejected) meta.rejected[reason] -= count;
+  std::erase_if(meta.rejected, [](const auto& each) { return each.second == 0; });
+  meta.start_ns += reset_.duration_ns;
+  meta.start_wall_ns += reset_.duration_ns;
+  meta.duration_ns = elapsed_ns();
   if (elapsed_ns() > 0) {
-    counts.achieved_rate_hz = (Rounds(meta_) - Rounds(reset_)) * 1e9 / static_cast<double>(elapsed_ns());
+    meta.achieved_rate_hz = (Rounds(meta_) - Rounds(reset_)) * 1e9 / static_cast<double>(elapsed_ns());
   }
-  counts.not_kept = meta_.not_kept;
-  counts.forgotten = forgotten_;
-  return counts;
+  return meta;
 }
 
 }  // namespace wf::analysis

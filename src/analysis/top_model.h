@@ -65,20 +65,8 @@ struct TopQuery {
   TopUnit unit = TopUnit::kFunction;
   TopColumn column = TopColumn::kOwnShare;
   bool reversed = false;               // smallest first
-  bool window_only = true;             // false: rows that were quiet in the window too
   std::optional<uint32_t> thread = {};  // TopThread::number; none: all
   std::string filter = {};             // part of name or file, without regard to the case of ASCII letters
-};
-
-// Counters since the beginning.
-struct TopCounts {
-  uint64_t samples = 0;  // readings of threads, waiting ones included
-  uint64_t missed = 0;   // rounds that came too late to be made
-  std::map<std::string, uint64_t> rejected = {};
-  double rate_hz = 0;  // asked for
-  double achieved_rate_hz = 0;
-  uint64_t not_kept = 0;   // what found the recorder's tables full
-  uint64_t forgotten = 0;  // places
 };
 
 class TopModel {
@@ -106,9 +94,11 @@ class TopModel {
   int64_t BasisNs(std::optional<uint32_t> thread) const;
   int64_t window_ns() const { return window_ns_; }
   int64_t elapsed_ns() const { return meta_.duration_ns - reset_.duration_ns; }
-  TopCounts counts() const;
+  // How the figures came to be, since the beginning: `samples` are those that count.
+  profile::StackMeta Meta() const;
+  // Places, since the beginning.
+  uint64_t forgotten() const { return forgotten_; }
 
-  const profile::StackMeta& meta() const { return meta_; }
   const std::map<uint32_t, profile::Process>& processes() const { return processes_; }
   const TopPlaces& places() const { return places_; }
 
@@ -144,8 +134,9 @@ class TopModel {
   bool has_begun_ = false;
   uint64_t windows_ = 0;
   int64_t window_ns_ = 0;
-  profile::StackMeta meta_;   // as of now
+  profile::StackMeta meta_;   // the recorder's, as of now
   profile::StackMeta reset_;  // as of the beginning
+  uint64_t samples_ = 0;
   uint64_t forgotten_ = 0;
   TopPlaces places_;
   std::map<uint32_t, profile::Process> processes_;

@@ -172,6 +172,8 @@ TEST_F(TopModelTest, WaitingThreadsAreListedAndTheirTimeLeftOut) {
   ASSERT_EQ(model_.Threads().size(), 1U);
   EXPECT_EQ(model_.Threads()[0].seen_ns, 1000 * kMs);
   EXPECT_EQ(model_.Threads()[0].active_ns, 250 * kMs);
+  EXPECT_EQ(model_.Meta().samples, 1U);
+  EXPECT_FALSE(model_.Meta().idle_included);
 }
 
 class TopModelWithIdleTest : public TopModelTest {
@@ -232,7 +234,7 @@ TEST_F(TopModelTest, ResetBeginsTheTimesAndCountersAnew) {
   EndWindow(1000);
   model_.Reset();
   EXPECT_THAT(Rows(), ElementsAre("old 1000/1000 0/0"));
-  EXPECT_EQ(model_.counts().missed, 0U);
+  EXPECT_EQ(model_.Meta().missed, 0U);
   Read(thread, 1000, {"new"});
   recorder_.CountMissed(1);
   recorder_.CountRejected("torn");
@@ -240,9 +242,10 @@ TEST_F(TopModelTest, ResetBeginsTheTimesAndCountersAnew) {
   EndWindow(3000);
   EXPECT_THAT(Rows(), ElementsAre("new 2000/2000 2000/2000", "old 0/0 0/0"));
   EXPECT_EQ(model_.elapsed_ns(), 2000 * kMs);
-  EXPECT_EQ(model_.counts().missed, 1U);
-  EXPECT_THAT(model_.counts().rejected, ElementsAre(std::pair<const std::string, uint64_t>("torn", 2)));
-  EXPECT_NEAR(model_.counts().achieved_rate_hz, 0.5, 0.01);
+  EXPECT_EQ(model_.Meta().missed, 1U);
+  EXPECT_THAT(model_.Meta().rejected, ElementsAre(std::pair<const std::string, uint64_t>("torn", 2)));
+  EXPECT_EQ(model_.Meta().samples, 1U);
+  EXPECT_NEAR(model_.Meta().achieved_rate_hz, 0.5, 0.01);
 }
 
 TEST_F(TopModelTest, ACopyStandsStillWhileTheModelGoesOn) {
@@ -269,7 +272,7 @@ TEST_F(SmallTopModelTest, WhatHasBeenQuietLongestIsForgotten) {
     EndWindow(i * 1000 + 1000);
     ASSERT_LE(model_.places().size(), 44U);
   }
-  EXPECT_GT(model_.counts().forgotten, 100U);
+  EXPECT_GT(model_.forgotten(), 100U);
   EXPECT_EQ(Rows()[0], "f99 1000/1000 1000/1000");
   EXPECT_EQ(Rows({.column = TopColumn::kTotalTime})[0], "main 0/1000 0/100000");
   EXPECT_THAT(Rows({.filter = "f0"}), IsEmpty());

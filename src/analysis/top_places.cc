@@ -111,6 +111,12 @@ std::vector<TopPlaces::Visit> TopPlaces::Charge(const std::vector<std::pair<uint
   return result;
 }
 
+std::vector<std::string_view> TopPlaces::Files() const {
+  std::vector<std::string_view> files;
+  for (const auto& [id, place] : places_) files.emplace_back(place.file);
+  return files;
+}
+
 void TopPlaces::Forget(const std::set<Id>& gone) {
   for (const Id place : gone) {
     const auto at = places_.find(place);

@@ -13,6 +13,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -51,6 +52,8 @@ class TopPlaces {
 
   const TopPlace& at(Id place) const { return places_.at(place); }
   size_t size() const { return places_.size(); }
+  // Whole names, each once or more. Valid until places are added or forgotten.
+  std::vector<std::string_view> Files() const;
   // Other than before when places came or went.
   uint64_t version() const { return version_; }
   // They are forgotten, and get a new number when they are met again.

@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "app/export.h"
-#include "app/launched_program.h"
 #include "app/record_store.h"
 #include "app/stop_signals.h"
 #include "base/atomic_file.h"
@@ -150,9 +149,7 @@ int RecordProgram(const RecordRequest& request, Output& output, const Say& say) 
   Result<LaunchedProgram> program = LaunchedProgram::Start(request.command, signals);
   if (!program.ok()) {
     say(program.status().message());
-    return program.status().code() == Code::kNotFound           ? kNoSuchProgram
-           : program.status().code() == Code::kPermissionDenied ? kCannotExecute
-                                                                : kOwnFailure;
+    return ExitOfStart(program.status());
   }
   RecordOptions options = request.options;
   options.below = true;
