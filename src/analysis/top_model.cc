@@ -62,9 +62,10 @@ void TopModel::BeginWindow(const StackDelta& piece) {
   window_ns_ = std::max<int64_t>(0, piece.meta.duration_ns - meta_.duration_ns);
   meta_ = piece.meta;
   all_.window_ns = 0;
+  window_activity_ = {};
   for (auto& [number, thread] : threads_) {
     thread.sheet.window_ns = 0;
-    thread.figures.seen_ns = thread.figures.active_ns = thread.figures.gil_ns = 0;
+    thread.figures.window = {};
   }
   for (const StackDelta::Thread& each : piece.threads) {
     Thread& thread = threads_[each.index];
@@ -84,14 +85,7 @@ void TopModel::Put(const StackDelta& piece) {
   for (const StackSample& sample : piece.samples) {
     const auto at = threads_.find(sample.thread);
     if (at == threads_.end() || sample.weight_ns < 0) continue;
-    Thread& thread = at->second;
-    if (sample.time_ns + sample.span_ns >= thread.last_ns) {
-      thread.last_ns = sample.time_ns + sample.span_ns;
-      thread.figures.state = sample.state;
-    }
-    thread.figures.seen_ns += sample.weight_ns;
-    if ((sample.state & profile::kIdle) == 0) thread.figures.active_ns += sample.weight_ns;
-    if ((sample.state & profile::kHoldsGil) != 0) thread.figures.gil_ns += sample.weight_ns;
+    AddActivity(at->second, sample);
     if (!Counts(sample)) continue;
     weights[sample.thread].emplace_back(sample.stack, sample.weight_ns);
     samples_ += sample.count;
@@ -99,6 +93,17 @@ void TopModel::Put(const StackDelta& piece) {
   for (const auto& [number, stacks] : weights) Charge(threads_.at(number), stacks);
   ForgetEnded();
   ForgetQuiet();
+}
+
+void TopModel::AddActivity(Thread& thread, const StackSample& sample) {
+  if (sample.time_ns + sample.span_ns >= thread.last_ns) {
+    thread.last_ns = sample.time_ns + sample.span_ns;
+    thread.figures.state = sample.state;
+  }
+  for (TopActivity* activity : {&thread.figures.window, &window_activity_, &activity_}) {
+    if ((sample.state & profile::kIdle) == 0) activity->active_ns += sample.weight_ns;
+    if ((sample.state & profile::kHoldsGil) != 0) activity->gil_ns += sample.weight_ns;
+  }
 }
 
 void TopModel::Charge(Thread& thread, const std::vector<std::pair<uint32_t, int64_t>>& weights) {
@@ -163,6 +168,7 @@ void TopModel::ForgetQuiet() {
 void TopModel::Reset() {
   reset_ = meta_;
   samples_ = 0;
+  activity_ = {};
   forgotten_ = 0;
   const auto start_over = [this](Sheet& sheet) {
     sheet.all_ns = 0;

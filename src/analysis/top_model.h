@@ -43,6 +43,12 @@ struct TopTimes {
   int64_t total_ns = 0;
 };
 
+// Time of threads.
+struct TopActivity {
+  int64_t active_ns = 0;  // on a CPU or waiting for one
+  int64_t gil_ns = 0;
+};
+
 struct TopRow {
   const TopPlace* place = nullptr;  // until the model changes
   TopTimes window;
@@ -55,10 +61,7 @@ struct TopThread {
   int32_t tid = 0;
   std::string name;
   uint8_t state = 0;  // profile::StackState, of its last reading
-  // In the window.
-  int64_t seen_ns = 0;
-  int64_t active_ns = 0;
-  int64_t gil_ns = 0;
+  TopActivity window;
 };
 
 struct TopQuery {
@@ -89,6 +92,9 @@ class TopModel {
   std::vector<TopRow> Rows(const TopQuery& query) const;
   // Those that were alive at the end of the window, the oldest first.
   std::vector<TopThread> Threads() const;
+  // Of all threads, ended ones included.
+  const TopActivity& window_activity() const { return window_activity_; }
+  const TopActivity& activity() const { return activity_; }
   // What a share of 1 is, in the window and since the beginning; of one thread, or all.
   int64_t WindowBasisNs(std::optional<uint32_t> thread) const;
   int64_t BasisNs(std::optional<uint32_t> thread) const;
@@ -123,6 +129,7 @@ class TopModel {
 
   bool Counts(const profile::StackSample& sample) const;
   void BeginWindow(const profile::StackDelta& piece);
+  void AddActivity(Thread& thread, const profile::StackSample& sample);
   void Charge(Thread& thread, const std::vector<std::pair<uint32_t, int64_t>>& weights);
   void Add(const TopPlaces::Visit& visit, Sheet& sheet) const;
   void ForgetEnded();
@@ -137,6 +144,8 @@ class TopModel {
   profile::StackMeta meta_;   // the recorder's, as of now
   profile::StackMeta reset_;  // as of the beginning
   uint64_t samples_ = 0;
+  TopActivity window_activity_;
+  TopActivity activity_;  // since the beginning
   uint64_t forgotten_ = 0;
   TopPlaces places_;
   std::map<uint32_t, profile::Process> processes_;

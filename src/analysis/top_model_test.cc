@@ -156,10 +156,10 @@ TEST_F(TopModelTest, ThreadsHaveFiguresOfTheirOwnAndSharesNeverExceedOne) {
   ASSERT_EQ(threads.size(), 2U);
   EXPECT_EQ(threads[0].name, "one");
   EXPECT_EQ(threads[0].pid, 4711);
-  EXPECT_EQ(threads[0].gil_ns, 1000 * kMs);
+  EXPECT_EQ(threads[0].window.gil_ns, 1000 * kMs);
   EXPECT_EQ(threads[0].state, kOnCpu | kHoldsGil);
-  EXPECT_EQ(threads[1].gil_ns, 0);
-  EXPECT_EQ(threads[1].active_ns, 1000 * kMs);
+  EXPECT_EQ(threads[1].window.gil_ns, 0);
+  EXPECT_EQ(threads[1].window.active_ns, 1000 * kMs);
 }
 
 TEST_F(TopModelTest, WaitingThreadsAreListedAndTheirTimeLeftOut) {
@@ -170,8 +170,7 @@ TEST_F(TopModelTest, WaitingThreadsAreListedAndTheirTimeLeftOut) {
   EXPECT_THAT(Rows(), ElementsAre("work 250/250 250/250", "main 0/250 0/250"));
   EXPECT_EQ(model_.WindowBasisNs({}), 1000 * kMs);  // a quarter of the time
   ASSERT_EQ(model_.Threads().size(), 1U);
-  EXPECT_EQ(model_.Threads()[0].seen_ns, 1000 * kMs);
-  EXPECT_EQ(model_.Threads()[0].active_ns, 250 * kMs);
+  EXPECT_EQ(model_.Threads()[0].window.active_ns, 250 * kMs);
   EXPECT_EQ(model_.Meta().samples, 1U);
   EXPECT_FALSE(model_.Meta().idle_included);
 }
@@ -213,6 +212,8 @@ TEST_F(TopModelTest, AThreadThatEndedIsForgottenAndItsTimeKept) {
   EXPECT_EQ(model_.Threads()[0].name, "main");
   EXPECT_THAT(Rows({.thread = job}), IsEmpty());
   EXPECT_THAT(Rows(), ElementsAre("main 1000/1000 2000/2000", "job 500/500 1500/1500"));
+  EXPECT_EQ(model_.window_activity().active_ns, 1500 * kMs);
+  EXPECT_EQ(model_.activity().active_ns, 3500 * kMs);
 }
 
 TEST_F(TopModelTest, AThreadThatCouldNotBeReadAtFirstIsNotForgotten) {

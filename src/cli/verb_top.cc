@@ -7,6 +7,7 @@
 #include "base/say.h"
 #include "cli/command_line.h"
 #include "cli/terminal.h"
+#include "cli/top_screen.h"
 #include "cli/units.h"
 #include "cli/verb.h"
 
@@ -54,6 +55,7 @@ Status Complete(Given& given, const std::vector<std::string>& program) {
 Result<int> Act(const std::shared_ptr<Given>& given, const Context& context) {
   WF_RETURN_IF_ERROR(Complete(*given, context.program_words));
   app::TopConsole console;
+  console.screen = MakeTopScreen();
   console.print = &Print;
   console.print_error = [](std::string_view text) { (void)!::write(STDERR_FILENO, text.data(), text.size()); };
   console.say = &base::Say;

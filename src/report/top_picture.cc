@@ -194,8 +194,8 @@ void DrawThreads(const TopModel& model, const TopChoices& choices, const TopSize
   const size_t end = std::min(threads.size(), choices.first_row + TopRoom(size));
   for (size_t i = choices.first_row; i < end; ++i) {
     const TopThread& thread = threads[i];
-    lines.push_back(Plain(fmt::format("{:>8} {:>7}  {:<10}  {:>7}  {}", TopShare(thread.active_ns, model.window_ns()),
-                                      TopShare(thread.gil_ns, model.window_ns()), TopState(thread), thread.pid,
+    lines.push_back(Plain(fmt::format("{:>8} {:>7}  {:<10}  {:>7}  {}", TopShare(thread.window.active_ns, model.window_ns()),
+                                      TopShare(thread.window.gil_ns, model.window_ns()), TopState(thread), thread.pid,
                                       ThreadName(thread)),
                           size, choices.query.thread == thread.number ? Tone::kStrong : Tone::kPlain));
   }

@@ -43,18 +43,17 @@ std::string TopState(const TopThread& thread) {
   return words;
 }
 
-std::string TopThreadsLine(const TopModel& model) {
-  int64_t gil_ns = 0;
-  int64_t active_ns = 0;
-  size_t active = 0;
+std::string TopThreadsLine(const TopModel& model, bool of_all_time) {
+  const int64_t clock_ns = of_all_time ? model.elapsed_ns() : model.window_ns();
+  const analysis::TopActivity& activity = of_all_time ? model.activity() : model.window_activity();
+  std::string text = fmt::format("GIL {:.0f} %, active {:.0f} %", 100 * Share(activity.gil_ns, clock_ns),
+                                 100 * Share(activity.active_ns, clock_ns));
   const std::vector<TopThread> threads = model.Threads();
-  for (const TopThread& thread : threads) {
-    gil_ns += thread.gil_ns;
-    active_ns += thread.active_ns;
-    if ((thread.state & profile::kIdle) == 0) ++active;
-  }
-  return fmt::format("GIL {:.0f} %, active {:.0f} %, {} thread{} ({} active)", 100 * Share(gil_ns, model.window_ns()),
-                     100 * Share(active_ns, model.window_ns()), threads.size(), threads.size() == 1 ? "" : "s", active);
+  if (threads.empty()) return text;
+  const auto active = std::count_if(threads.begin(), threads.end(), [](const TopThread& thread) {
+    return (thread.state & profile::kIdle) == 0;
+  });
+  return text + fmt::format(", {} thread{} ({} active)", threads.size(), threads.size() == 1 ? "" : "s", active);
 }
 
 std::string TopText(const TopModel& model, const TopTextOptions& options, TopNames& names, const Style& style) {
@@ -62,7 +61,7 @@ std::string TopText(const TopModel& model, const TopTextOptions& options, TopNam
   const auto& thread = options.query.thread;
   const int64_t basis_ns = options.of_all_time ? model.BasisNs(thread) : model.WindowBasisNs(thread);
   std::string text = RecordingText(model.Meta(), "wf top") + "\n";
-  text += fmt::format("{}; {}\n", TopThreadsLine(model),
+  text += fmt::format("{}; {}\n", TopThreadsLine(model, options.of_all_time),
                       TopBasis(basis_ns, options.of_all_time ? model.elapsed_ns() : model.window_ns()));
   std::vector<Column> columns;
   for (const char* title : TopTitles()) columns.push_back({title});

@@ -30,8 +30,8 @@ const std::array<const char*, 4>& TopTitles();
 std::string TopShare(int64_t part_ns, int64_t basis_ns);
 // "12.34s".
 std::string TopSeconds(int64_t ns);
-// "GIL 99 %, active 101 %, 3 threads (1 active)": of the window.
-std::string TopThreadsLine(const analysis::TopModel& model);
+// "GIL 99 %, active 101 %, 3 threads (1 active)".
+std::string TopThreadsLine(const analysis::TopModel& model, bool of_all_time = false);
 // "100 % = 1.00 s of the clock", or "… of 3 threads".
 std::string TopBasis(int64_t basis_ns, int64_t clock_ns);
 // "active+gil", "active", "idle".
