@@ -14,7 +14,6 @@ report::Style StyleOfOutput(const std::string& language);
 
 // Whether TERM describes a terminal on whose screen a cursor can be moved about.
 bool CanMoveCursor();
-
 }  // namespace wf::cli
 
 #endif  // WF_CLI_TERMINAL_H_

@@ -202,6 +202,8 @@ void CursesScreen::Draw(const report::TopPicture& picture) {
   ::attrset(A_NORMAL);
   ::curs_set(picture.caret_at ? 1 : 0);
   if (picture.caret_at) ::move(static_cast<int>(picture.lines.size()) - 1, *picture.caret_at);
+  // All of it, so that curses does not scroll parts of the screen: not every terminal that says so can.
+  ::redrawwin(stdscr);
   ::refresh();
 }
 

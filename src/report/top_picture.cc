@@ -83,16 +83,12 @@ std::string CountsLine(const TopModel& model) {
   std::string text = fmt::format("{} samples in {:.4g} s, {:.4g} of {:g} Hz, {} missed, {} rejected", meta.samples,
                                  static_cast<double>(meta.duration_ns) / 1e9, meta.achieved_rate_hz, meta.rate_hz,
                                  meta.missed, meta.rejected_total());
-  std::string reasons;
-  for (const auto& [reason, count] : meta.rejected) {
-    reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", reason, count);
-  }
-  if (!reasons.empty()) text += " (" + reasons + ")";
   text += meta.mode == profile::SampleMode::kGil ? ", only with the GIL"
           : meta.idle_included                   ? ", idle time included"
                                                  : ", idle time left out";
-  if (model.forgotten() > 0) text += fmt::format(", {} quiet places forgotten", model.forgotten());
-  if (meta.not_kept > 0) text += fmt::format(", tables full: {} not kept", meta.not_kept);
+  for (const auto& [reason, count] : meta.rejected) text += fmt::format("; {}: {}", reason, count);
+  if (model.forgotten() > 0) text += fmt::format("; {} quiet places forgotten", model.forgotten());
+  if (meta.not_kept > 0) text += fmt::format("; tables full: {} not kept", meta.not_kept);
   return text;
 }
 

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 import pyte
 
 PATIENCE_S = 60.0
+QUIET_S = 0.1
 
 
 class Terminal:
@@ -78,12 +79,13 @@ class Terminal:
         """The screen as soon as it matches."""
         matches = wanted if callable(wanted) else lambda text: re.search(wanted, text) is not None
         deadline = time.monotonic() + PATIENCE_S
-        while not matches(self.text()):
-            left = deadline - time.monotonic()
-            assert left > 0, f"{wanted} did not come:\n{self.text()}\n{self.raw[-2000:]!r}"
-            if not self.read(min(left, 0.2)) and not matches(self.text()):
-                raise AssertionError(f"{wanted} did not come before the end:\n{self.text()}")
-        return self.text()
+        while True:
+            size, is_open = len(self.raw), self.read(QUIET_S)
+            is_whole = len(self.raw) == size  # else more of the picture may be on its way
+            if is_whole and matches(self.text()):
+                return self.text()
+            assert is_open, f"{wanted} did not come before the end:\n{self.text()}"
+            assert time.monotonic() < deadline, f"{wanted} did not come:\n{self.text()}\n{self.raw[-2000:]!r}"
 
     def is_as_before(self) -> bool:
         """Whether the modes are those from before the program, and the main screen is shown."""
