@@ -6,8 +6,8 @@
 //   model.Put(piece);                     // the piece is the window now
 //   model.Rows({.unit = TopUnit::kFunction, .column = TopColumn::kTotalShare})
 //
-// Time is that of threads: two threads in one function for a second are two seconds. Shares are of BasisNs, so that they
-// never exceed 1: of the clock, or of the time of all threads when more than one ran at once.
+// Time is that of threads: two threads in one function for a second are two seconds. Shares are of BasisNs, so that
+// they never exceed 1: of the clock, or of the time of all threads when more than one ran at once.
 //
 // Memory is bounded: of the places (functions and lines) beyond `most_places` those are forgotten that have been quiet
 // longest, with their time; threads are forgotten when they ended, what they did stays in the figures of all threads.
@@ -67,9 +67,9 @@ struct TopThread {
 struct TopQuery {
   TopUnit unit = TopUnit::kFunction;
   TopColumn column = TopColumn::kOwnShare;
-  bool reversed = false;               // smallest first
+  bool reversed = false;                // smallest first
   std::optional<uint32_t> thread = {};  // TopThread::number; none: all
-  std::string filter = {};             // part of name or file, without regard to the case of ASCII letters
+  std::string filter = {};              // part of name or file, without regard to the case of ASCII letters
 };
 
 class TopModel {

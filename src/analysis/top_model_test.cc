@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "profile/stacks_for_test.h"
+#include "analysis/top_for_test.h"
 
 namespace wf::analysis {
 namespace {
@@ -15,34 +15,9 @@ using profile::kOnCpu;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr int64_t kMs = 1'000'000;
-
-// A recorder beside the model, as the session has it; times are milliseconds.
-class TopModelTest : public testing::Test {
+class TopModelTest : public testing::Test, protected TopForTest {
  protected:
-  explicit TopModelTest(const TopOptions& options = {}) : model_(options), recorder_(Meta()) {
-    model_.Begin(recorder_.meta());
-    profile::Process process;
-    process.id = 1;
-    process.pid = 4711;
-    model_.PutProcess(process);
-  }
-  static profile::StackMeta Meta() {
-    profile::StackMeta meta;
-    meta.rate_hz = 100;
-    meta.start_ns = kMs;
-    return meta;
-  }
-  uint32_t Thread(const char* name, int64_t ms = 0) { return recorder_.AddThread(1, 4711, name, At(ms)); }
-  void Read(uint32_t thread, int64_t ms, const std::vector<std::string>& stack, uint8_t state = kOnCpu) {
-    Read(thread, ms, StackOf(recorder_.table(), stack), state);
-  }
-  void Read(uint32_t thread, int64_t ms, uint32_t stack, uint8_t state = kOnCpu) {
-    recorder_.CountRound();
-    recorder_.Record(thread, {.time_ns = At(ms), .clock_ns = At(ms), .stack = stack, .state = state});
-  }
-  void EndWindow(int64_t ms) { model_.Put(recorder_.Take(At(ms))); }
-  static int64_t At(int64_t ms) { return (ms + 1) * kMs; }
+  explicit TopModelTest(const TopOptions& options = {}) : TopForTest(options) {}
 
   // "name own/total of the window, own/total of all", in milliseconds.
   std::vector<std::string> Rows(const TopQuery& query = {}) const {
@@ -53,9 +28,6 @@ class TopModelTest : public testing::Test {
     }
     return rows;
   }
-
-  TopModel model_;
-  profile::StackRecorder recorder_;
 };
 
 TEST_F(TopModelTest, OwnTimeIsTheInnermostFunctionsAndTotalTimeThatOfAllAround) {
@@ -63,8 +35,8 @@ TEST_F(TopModelTest, OwnTimeIsTheInnermostFunctionsAndTotalTimeThatOfAllAround) 
   Read(thread, 0, {"main", "load"});
   Read(thread, 300, {"main", "work", "inner"});
   EndWindow(1000);
-  EXPECT_THAT(Rows(), ElementsAre("inner 700/700 700/700", "load 300/300 300/300", "main 0/1000 0/1000",
-                                  "work 0/700 0/700"));
+  EXPECT_THAT(Rows(),
+              ElementsAre("inner 700/700 700/700", "load 300/300 300/300", "main 0/1000 0/1000", "work 0/700 0/700"));
   EXPECT_EQ(model_.window_ns(), 1000 * kMs);
   EXPECT_EQ(model_.WindowBasisNs({}), 1000 * kMs);
 }
@@ -93,8 +65,8 @@ TEST_F(TopModelTest, RecursionIsCountedOnce) {
   Read(thread, 0, stack);
   EndWindow(1000);
   EXPECT_THAT(Rows(), ElementsAre("walk 1000/1000 1000/1000", "main 0/1000 0/1000"));
-  EXPECT_THAT(Rows({.unit = TopUnit::kLine}), ElementsAre("walk 1000/1000 1000/1000", "main 0/1000 0/1000",
-                                                          "walk 0/1000 0/1000"));
+  EXPECT_THAT(Rows({.unit = TopUnit::kLine}),
+              ElementsAre("walk 1000/1000 1000/1000", "main 0/1000 0/1000", "walk 0/1000 0/1000"));
 }
 
 TEST_F(TopModelTest, EachLineOfAFunctionIsARowAmongLines) {

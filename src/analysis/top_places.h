@@ -62,8 +62,8 @@ class TopPlaces {
  private:
   struct Frame {
     profile::Frame texts;
-    uint32_t function = 0;  // number among functions_: the same for all its lines
-    uint32_t line = 0;      // the same for equal lines
+    uint32_t function = 0;              // number among functions_: the same for all its lines
+    uint32_t line = 0;                  // the same for equal lines
     std::array<Id, 2> places = {0, 0};  // by TopUnit; 0: none yet
   };
   struct Node {

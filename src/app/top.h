@@ -44,16 +44,16 @@ class TopScreen {
 
 // Where what is to be seen goes.
 struct TopConsole {
-  std::unique_ptr<TopScreen> screen;                      // null: tables
-  std::function<bool(std::string_view)> print;            // standard output; false: nobody reads it
-  std::function<void(std::string_view)> print_error;      // standard error, text of several lines
-  std::function<void(const std::string&)> say;            // standard error, a line of ours
+  std::unique_ptr<TopScreen> screen;                  // null: tables
+  std::function<bool(std::string_view)> print;        // standard output; false: nobody reads it
+  std::function<void(std::string_view)> print_error;  // standard error, text of several lines
+  std::function<void(const std::string&)> say;        // standard error, a line of ours
   report::Style output_style, error_style;
 };
 
 // Returns when there is no more to see or somebody left, and a launched program ended. Tables, and the last one of all
-// the time, go to standard output with `pid`, else to standard error. The result is the exit code: of a launched program
-// its own, or a LaunchExit. Errors as of Record, before the screen opens.
+// the time, go to standard output with `pid`, else to standard error. The result is the exit code: of a launched
+// program its own, or a LaunchExit. Errors as of Record, before the screen opens.
 Result<int> Top(const TopRequest& request, TopConsole& console);
 
 }  // namespace wf::app

@@ -1,7 +1,7 @@
 // term.h defines macros for words such as "lines" and "columns": nothing else of ours is in this file.
-#include "cli/terminal.h"
-
 #include <curses.h>
+
+#include "cli/terminal.h"
 // needs curses.h before it
 #include <term.h>
 #include <unistd.h>

@@ -37,14 +37,13 @@ struct Sequence {
   const char* bytes;
   int key;
 };
-constexpr std::array kSequences = {Sequence{"\033[A", KEY_UP},    Sequence{"\033[B", KEY_DOWN},
-                                   Sequence{"\033[C", KEY_RIGHT}, Sequence{"\033[D", KEY_LEFT},
-                                   Sequence{"\033OA", KEY_UP},    Sequence{"\033OB", KEY_DOWN},
-                                   Sequence{"\033OC", KEY_RIGHT}, Sequence{"\033OD", KEY_LEFT},
-                                   Sequence{"\033[5~", KEY_PPAGE}, Sequence{"\033[6~", KEY_NPAGE},
-                                   Sequence{"\033[H", KEY_HOME},  Sequence{"\033[F", KEY_END},
-                                   Sequence{"\033OH", KEY_HOME},  Sequence{"\033OF", KEY_END},
-                                   Sequence{"\033[1~", KEY_HOME}, Sequence{"\033[4~", KEY_END}};
+constexpr std::array kSequences = {
+    Sequence{"\033[A", KEY_UP},     Sequence{"\033[B", KEY_DOWN}, Sequence{"\033[C", KEY_RIGHT},
+    Sequence{"\033[D", KEY_LEFT},   Sequence{"\033OA", KEY_UP},   Sequence{"\033OB", KEY_DOWN},
+    Sequence{"\033OC", KEY_RIGHT},  Sequence{"\033OD", KEY_LEFT}, Sequence{"\033[5~", KEY_PPAGE},
+    Sequence{"\033[6~", KEY_NPAGE}, Sequence{"\033[H", KEY_HOME}, Sequence{"\033[F", KEY_END},
+    Sequence{"\033OH", KEY_HOME},   Sequence{"\033OF", KEY_END},  Sequence{"\033[1~", KEY_HOME},
+    Sequence{"\033[4~", KEY_END}};
 
 // Names are UTF-8. Where no locale is set the terminal is taken to be, as Python does it (PEP 538).
 bool UseUtf8() {

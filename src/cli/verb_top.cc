@@ -77,7 +77,8 @@ Action DeclareTop(Options options, Context& context) {
   options.Flag("--subprocesses,-s", &request.sampling.subprocesses, "the Python processes below it too");
   options.Flag("--idle,-i", &request.shown.idle, "the time in which threads wait, too");
   options.Flag("--gil,-g", &request.shown.gil, "only the time with the interpreter's lock");
-  options.Flag("--full-filenames", &request.full_file_names, "whole paths instead of the shortest that are unambiguous");
+  options.Flag("--full-filenames", &request.full_file_names,
+               "whole paths instead of the shortest that are unambiguous");
   options.Flag("--nonblocking", &given->nonblocking, "accepted as py-spy has it; we never pause the process");
   return [given, &context]() -> Result<int> { return Act(given, context); };
 }

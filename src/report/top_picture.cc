@@ -128,7 +128,8 @@ void DrawHead(const TopModel& model, const TopChoices& choices, const TopSize& s
                                       TopBasis(model.WindowBasisNs(choices.query.thread), model.window_ns())),
                           size));
   }
-  if (head > 1) lines.push_back(Plain(ChoicesLine(model, choices), size, choices.is_paused ? Tone::kBad : Tone::kPlain));
+  if (head > 1)
+    lines.push_back(Plain(ChoicesLine(model, choices), size, choices.is_paused ? Tone::kBad : Tone::kPlain));
 }
 
 std::string Figure(const TopRow& row, TopColumn column, int64_t basis_ns) {
@@ -177,7 +178,8 @@ void DrawPlaces(const TopModel& model, const TopChoices& choices, const TopNames
     const std::string name = names.NameOf(*row.place);
     Append(line, at, name, tone, size.width);
     const std::string file = names.FileOf(*row.place);
-    if (!file.empty()) Append(line, at + static_cast<int>(DisplayWidth(name)) + 1, "(" + file + ")", Tone::kFaint, size.width);
+    if (!file.empty())
+      Append(line, at + static_cast<int>(DisplayWidth(name)) + 1, "(" + file + ")", Tone::kFaint, size.width);
     lines.push_back(std::move(line));
   }
 }
@@ -190,10 +192,11 @@ void DrawThreads(const TopModel& model, const TopChoices& choices, const TopSize
   const size_t end = std::min(threads.size(), choices.first_row + TopRoom(size));
   for (size_t i = choices.first_row; i < end; ++i) {
     const TopThread& thread = threads[i];
-    lines.push_back(Plain(fmt::format("{:>8} {:>7}  {:<10}  {:>7}  {}", TopShare(thread.window.active_ns, model.window_ns()),
-                                      TopShare(thread.window.gil_ns, model.window_ns()), TopState(thread), thread.pid,
-                                      ThreadName(thread)),
-                          size, choices.query.thread == thread.number ? Tone::kStrong : Tone::kPlain));
+    lines.push_back(
+        Plain(fmt::format("{:>8} {:>7}  {:<10}  {:>7}  {}", TopShare(thread.window.active_ns, model.window_ns()),
+                          TopShare(thread.window.gil_ns, model.window_ns()), TopState(thread), thread.pid,
+                          ThreadName(thread)),
+              size, choices.query.thread == thread.number ? Tone::kStrong : Tone::kPlain));
   }
 }
 
@@ -216,8 +219,8 @@ void DrawFoot(const TopChoices& choices, const TopSize& size, TopPicture& pictur
   if (!choices.is_typing && LayoutOf(size).foot == 0) return;
   picture.lines.resize(last);
   if (!choices.is_typing) {
-    picture.lines.push_back(
-        Plain("q quit  ? help  1-4 sort  L lines  t thread  T threads  / filter  space pause  R reset", size, Tone::kFaint));
+    picture.lines.push_back(Plain(
+        "q quit  ? help  1-4 sort  L lines  t thread  T threads  / filter  space pause  R reset", size, Tone::kFaint));
     return;
   }
   // What does not fit is the beginning: the end is where one types.

@@ -28,7 +28,9 @@ const std::array<const char*, 4>& TopTitles() {
   return kTitles;
 }
 
-std::string TopShare(int64_t part_ns, int64_t basis_ns) { return fmt::format("{:.1f}", 100 * Share(part_ns, basis_ns)); }
+std::string TopShare(int64_t part_ns, int64_t basis_ns) {
+  return fmt::format("{:.1f}", 100 * Share(part_ns, basis_ns));
+}
 
 std::string TopSeconds(int64_t ns) { return fmt::format("{:.2f}s", static_cast<double>(ns) / kNsPerSecond); }
 
@@ -50,9 +52,8 @@ std::string TopThreadsLine(const TopModel& model, bool of_all_time) {
                                  100 * Share(activity.active_ns, clock_ns));
   const std::vector<TopThread> threads = model.Threads();
   if (threads.empty()) return text;
-  const auto active = std::count_if(threads.begin(), threads.end(), [](const TopThread& thread) {
-    return (thread.state & profile::kIdle) == 0;
-  });
+  const auto active = std::count_if(threads.begin(), threads.end(),
+                                    [](const TopThread& thread) { return (thread.state & profile::kIdle) == 0; });
   return text + fmt::format(", {} thread{} ({} active)", threads.size(), threads.size() == 1 ? "" : "s", active);
 }
 
