@@ -19,6 +19,8 @@ namespace {
 using analysis::TopModel;
 using Put = std::function<bool(std::string_view)>;  // false: nobody reads
 
+// A signal that comes just before a wait is noticed after it.
+constexpr int kWaitMs = 250;
 constexpr int kPauseMs = 50;
 
 // Ends early when a signal comes.
@@ -43,7 +45,8 @@ void ShowOnScreen(const report::TopViewOptions& options, TopScreen& screen, TopS
       if (is_stale) picture = view.Draw(model, screen.Size());
     });
     if (is_stale) screen.Draw(picture);
-    const std::optional<report::TopKey> key = screen.ReadKey(kPauseMs);
+    const std::optional<report::TopKey> key = screen.ReadKey(kWaitMs, sampler.news());
+    if (!key) sampler.WaitForNews(0);
     is_stale = key.has_value();
     if (!key) continue;
     auto wish = report::TopView::Wish::kNothing;
@@ -61,7 +64,7 @@ void ShowAsTables(const TopRequest& request, TopSampler& sampler, const StopSign
   report::TopNames names(request.full_file_names);
   uint64_t shown = 0;
   while (sampler.is_running() && !signals.stopped()) {
-    Pause();
+    sampler.WaitForNews(kWaitMs);
     std::string text;
     sampler.Look([&](const TopModel& model) {
       if (model.windows() == shown) return;

@@ -36,8 +36,8 @@ class TopScreen {
   virtual void Close() = 0;
   virtual report::TopSize Size() = 0;
   virtual void Draw(const report::TopPicture& picture) = 0;
-  // Waits for so long at most, less when a signal comes.
-  virtual std::optional<report::TopKey> ReadKey(int timeout_ms) = 0;
+  // Waits for so long at most; less when a signal comes or the descriptor `other` can be read.
+  virtual std::optional<report::TopKey> ReadKey(int timeout_ms, int other) = 0;
   // Whether there is nobody at the keys any more.
   virtual bool IsGone() const = 0;
 };

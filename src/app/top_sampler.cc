@@ -1,5 +1,9 @@
 #include "app/top_sampler.h"
 
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
 #include <csignal>
 #include <utility>
 
@@ -16,7 +20,9 @@ RecordOptions WithAllTime(RecordOptions options) {
 }  // namespace
 
 TopSampler::TopSampler(int32_t pid, const RecordOptions& sampling, const analysis::TopOptions& shown)
-    : model_(shown), session_(pid, WithAllTime(sampling), [this] { return is_stopped_.load(); }, this) {}
+    : news_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
+      model_(shown),
+      session_(pid, WithAllTime(sampling), [this] { return is_stopped_.load(); }, this) {}
 
 TopSampler::~TopSampler() { Stop(); }
 
@@ -34,6 +40,19 @@ void TopSampler::Run() {
   session_.Run();
   if (session_.saw_python()) (void)session_.Finish();
   is_running_ = false;
+  TellNews();
+}
+
+void TopSampler::TellNews() {
+  const uint64_t one = 1;
+  (void)!::write(news_.get(), &one, sizeof(one));
+}
+
+void TopSampler::WaitForNews(int timeout_ms) {
+  pollfd news = {news_.get(), POLLIN, 0};
+  ::poll(&news, 1, timeout_ms);
+  uint64_t count = 0;
+  (void)!::read(news_.get(), &count, sizeof(count));
 }
 
 void TopSampler::Stop() {
@@ -56,6 +75,7 @@ void TopSampler::PutProcess(const profile::Process& process) {
 
 void TopSampler::PutStacks(profile::StackDelta stacks) {
   Look([&](analysis::TopModel& model) { model.Put(stacks); });
+  TellNews();
 }
 
 }  // namespace wf::app

@@ -3,6 +3,7 @@
 //   TopSampler sampler(pid, sampling, shown);
 //   WF_RETURN_IF_ERROR(sampler.Attach());   // unless the program was just started
 //   sampler.Start();
+//   sampler.WaitForNews(timeout_ms);
 //   sampler.Look([&](TopModel& model) { … });
 //   sampler.Stop();
 //
@@ -19,6 +20,7 @@
 
 #include "analysis/top_model.h"
 #include "app/record_session.h"
+#include "base/fd.h"
 #include "wf/status.h"
 
 namespace wf::app {
@@ -40,6 +42,11 @@ class TopSampler final : private RecordSink {
   // The last window, however short, is in when it returns.
   void Stop();
 
+  // Can be read when there was another window, or the end, since the last WaitForNews; -1: the system has no room.
+  int news() const { return news_.get(); }
+  // So long at most; less when a signal comes.
+  void WaitForNews(int timeout_ms);
+
   // Nothing is added to the model until `look` returns; it may reset the model.
   void Look(const std::function<void(analysis::TopModel&)>& look);
 
@@ -48,7 +55,9 @@ class TopSampler final : private RecordSink {
   void PutProcess(const profile::Process& process) override;
   void PutStacks(profile::StackDelta stacks) override;
   void Run();
+  void TellNews();
 
+  const base::Fd news_;
   std::mutex mutex_;
   analysis::TopModel model_;  // under mutex_
   std::atomic<bool> is_stopped_ = false;

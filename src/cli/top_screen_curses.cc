@@ -118,7 +118,7 @@ class CursesScreen final : public app::TopScreen {
   void Close() override { CloseNow(); }
   report::TopSize Size() override { return {.width = getmaxx(stdscr), .height = getmaxy(stdscr)}; }
   void Draw(const report::TopPicture& picture) override;
-  std::optional<TopKey> ReadKey(int timeout_ms) override;
+  std::optional<TopKey> ReadKey(int timeout_ms, int other) override;
   bool IsGone() const override { return is_gone_; }
 
  private:
@@ -206,16 +206,18 @@ void CursesScreen::Draw(const report::TopPicture& picture) {
   ::refresh();
 }
 
-std::optional<TopKey> CursesScreen::ReadKey(int timeout_ms) {
+std::optional<TopKey> CursesScreen::ReadKey(int timeout_ms, int other) {
+  ::timeout(0);
   wint_t read = 0;
-  ::timeout(timeout_ms);
-  const int kind = ::get_wch(&read);
-  if (kind == KEY_CODE_YES) return TopKey{.kind = KindOfCode(read)};
-  if (kind == ERR) {  // nothing came, or there is nobody any more
-    pollfd keys = {keys_.get(), 0, 0};
-    is_gone_ = ::poll(&keys, 1, 0) > 0 && (keys.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;
-    return {};
+  int kind = ::get_wch(&read);  // curses may have it already
+  if (kind == ERR) {
+    std::array<pollfd, 2> ready = {{{keys_.get(), POLLIN, 0}, {other, POLLIN, 0}}};
+    const bool is_interrupted = ::poll(ready.data(), ready.size(), timeout_ms) < 0;
+    if (is_interrupted || ready[0].revents != 0) kind = ::get_wch(&read);  // a signal may be a change of size
+    is_gone_ = kind == ERR && !is_interrupted && (ready[0].revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;
   }
+  if (kind == ERR) return {};
+  if (kind == KEY_CODE_YES) return TopKey{.kind = KindOfCode(read)};
   if (read == kRedrawKey) ::clearok(stdscr, TRUE);
   return KeyOfCharacter(read);
 }
