@@ -9,10 +9,16 @@
 
 namespace wf::app {
 
+enum class Locals { kNone, kShort, kLong };
+
 struct DumpRequest {
   int32_t pid = 0;
   bool subprocesses = false;
   bool full_filenames = false;
+  // With kShort what looks like a secret is "***"; with kLong it is shown, and longer texts are.
+  Locals locals = Locals::kNone;
+  bool source = false;    // the line of each frame
+  bool blocking = false;  // pause the process while it is read
 };
 
 // The errors of sampler::Target::Attach for the process itself. Of its descendants, those that are no Python or cannot

@@ -25,12 +25,16 @@ constexpr int64_t kSliceNs = 100 * kMs;
 }  // namespace
 
 RecordSession::RecordSession(int32_t pid, const RecordOptions& options, std::function<bool()> stopped, RecordSink* sink)
-    : root_(pid), options_(options), stopped_(std::move(stopped)), sink_(sink) {
+    : root_(pid), options_(options), stopped_(std::move(stopped)), sink_(sink), samples_(options.needs) {
   Follow(pid);
 }
 
 void RecordSession::Follow(int32_t pid) {
-  if (!watched_.contains(pid)) watched_.try_emplace(pid, Watched{ProcessWatch(pid), {}, {}});
+  if (watched_.contains(pid)) return;
+  sampler::TargetOptions target;
+  target.cpu_time = options_.mode == profile::SampleMode::kCpu;
+  target.blocking = options_.blocking;
+  watched_.try_emplace(pid, Watched{ProcessWatch(pid, target), {}, {}});
 }
 
 Status RecordSession::Attach() {
@@ -43,7 +47,7 @@ Status RecordSession::Attach() {
   return status;
 }
 
-void RecordSession::Run() {
+void RecordSession::Run(const std::function<void()>& each_round) {
   if (!WaitForPython()) return;
   const int64_t start_ns = recorder_->meta().start_ns;
   sampler::Pacer pacer(start_ns, options_.rate_hz);
@@ -52,6 +56,7 @@ void RecordSession::Run() {
     const bool last = options_.duration_ns && pacer.deadline_ns() - start_ns >= *options_.duration_ns;
     if (!SleepUntil(last ? start_ns + *options_.duration_ns : pacer.deadline_ns()) || last) return;
     Round();
+    if (each_round) each_round();
     recorder_->CountMissed(pacer.Next(base::MonotonicNs()));
   }
 }
@@ -94,13 +99,14 @@ bool RecordSession::Look(Watched& watched) {
   }
   if (!recorder_) Begin(watched.watch.pid(), now_ns);
   if (!watched.recorder) watched.recorder.emplace(*recorder_, AddProcess(watched.watch.pid()));
+  if (options_.blocking && not_paused_.empty()) not_paused_ = watched.snapshot.not_paused;
   watched.recorder->Record(watched.snapshot, now_ns);
   return true;
 }
 
 void RecordSession::Begin(int32_t pid, int64_t time_ns) {
   profile::StackMeta meta;
-  meta.mode = options_.gil ? profile::SampleMode::kGil : profile::SampleMode::kWall;
+  meta.mode = options_.mode;
   meta.rate_hz = options_.rate_hz;
   meta.idle_included = options_.idle;
   meta.start_wall_ns = base::WallNs();
@@ -144,7 +150,8 @@ bool RecordSession::SleepUntil(int64_t time_ns) {
 }
 
 bool RecordSession::IsKept(const profile::StackSample& sample) const {
-  if (options_.gil) return (sample.state & profile::kHoldsGil) != 0;
+  if (options_.mode == profile::SampleMode::kGil) return (sample.state & profile::kHoldsGil) != 0;
+  if (options_.mode == profile::SampleMode::kCpu) return sample.weight_ns > 0;
   return options_.idle || (sample.state & profile::kIdle) == 0;
 }
 
@@ -159,8 +166,21 @@ void RecordSession::TakePiece(int64_t time_ns) {
     sink_->PutStacks(std::move(piece));
     return;
   }
-  // Cannot fail: the numbers are those of our own recorder.
-  (void)assembler_.Add(piece);
+  samples_.Add(piece);
+}
+
+profile::StackProfile RecordSession::Profile(profile::StackTable table) const {
+  profile::StackProfile profile = samples_.Profile(std::move(table));
+  profile.processes = processes_;
+  profile.meta = recorder_->meta();
+  profile.meta.samples = kept_;
+  return profile;
+}
+
+profile::StackProfile RecordSession::SoFar() {
+  next_piece_ns_ = 0;
+  TakePiece(base::MonotonicNs());
+  return Profile(recorder_->table());
 }
 
 profile::StackProfile RecordSession::Finish() {
@@ -168,11 +188,7 @@ profile::StackProfile RecordSession::Finish() {
   recorder_->Finish(now_ns);
   next_piece_ns_ = 0;
   TakePiece(now_ns);
-  profile::StackProfile profile = assembler_.Finish();
-  profile.processes = processes_;
-  profile.meta = recorder_->meta();
-  profile.meta.samples = kept_;
-  return profile;
+  return Profile(std::move(recorder_->table()));
 }
 
 }  // namespace wf::app

@@ -18,6 +18,7 @@
 #include <optional>
 #include <vector>
 
+#include "profile/recorded_samples.h"
 #include "profile/stack_recorder.h"
 #include "sampler/process_watch.h"
 #include "sampler/snapshot_recorder.h"
@@ -31,8 +32,10 @@ struct RecordOptions {
   std::optional<int64_t> duration_ns;  // from the first round on
   bool subprocesses = false;
   bool below = false;  // while the process is no Python, one below it will do
-  bool idle = false;   // keep readings of waiting threads
-  bool gil = false;    // only time with the GIL
+  bool idle = false;   // keep readings of waiting threads; in kWall only
+  profile::SampleMode mode = profile::SampleMode::kWall;
+  bool blocking = false;       // the process is paused while it is read
+  profile::SampleNeeds needs;  // of what the samples are kept for, where they are not handed on
 };
 
 // Where pieces go while a recording is made. Without one they are kept, for Finish.
@@ -54,10 +57,15 @@ class RecordSession {
 
   // Whether there is anything to read now; else why not.
   Status Attach();
-  void Run();
+  // `each_round`, which may be empty, is called after each.
+  void Run(const std::function<void()>& each_round = {});
+  // Why a process that was to be paused was read without it; empty: none was.
+  const std::string& not_paused() const { return not_paused_; }
   // False when no Python was seen.
   bool saw_python() const { return recorder_.has_value(); }
-  // Once, last; with a sink only the meta is filled. REQUIRES: saw_python().
+  // What was recorded until now; with a sink only the meta is filled. REQUIRES: saw_python().
+  profile::StackProfile SoFar();
+  // The same, once, last.
   profile::StackProfile Finish();
 
  private:
@@ -76,6 +84,7 @@ class RecordSession {
   void FindProcesses();
   bool SleepUntil(int64_t time_ns);
   void TakePiece(int64_t time_ns);
+  profile::StackProfile Profile(profile::StackTable table) const;
   uint32_t AddProcess(int32_t pid);
   bool IsKept(const profile::StackSample& sample) const;
 
@@ -85,8 +94,9 @@ class RecordSession {
   RecordSink* const sink_;
   std::map<int32_t, Watched> watched_;
   std::optional<profile::StackRecorder> recorder_;  // from the first snapshot on
-  profile::StackAssembler assembler_;
+  profile::RecordedSamples samples_;
   std::vector<profile::Process> processes_;
+  std::string not_paused_;
   uint64_t kept_ = 0;
   int64_t next_search_ns_ = 0;
   int64_t next_piece_ns_ = 0;

@@ -7,10 +7,15 @@ namespace {
 
 // All that the handler touches.
 volatile std::sig_atomic_t g_stopped = 0;
+volatile std::sig_atomic_t g_requested = 0;
 volatile std::sig_atomic_t g_interrupts = 0;
 volatile std::sig_atomic_t g_program = 0;
 
 void Handle(int signal, siginfo_t* info, void*) {
+  if (signal == SIGUSR1) {
+    g_requested = 1;
+    return;
+  }
   const int saved = errno;
   const bool by_process = info->si_code <= 0;  // else by the kernel: the terminal, which reaches the program as well
   if (g_program != 0 && signal != SIGINT && by_process) ::kill(g_program, signal);
@@ -24,6 +29,7 @@ void Handle(int signal, siginfo_t* info, void*) {
 
 StopSignals::StopSignals() {
   g_stopped = 0;
+  g_requested = 0;
   g_interrupts = 0;
   g_program = 0;
   struct sigaction action{};
@@ -45,6 +51,12 @@ void StopSignals::RestoreInChild() const {
 }
 
 bool StopSignals::stopped() const { return g_stopped != 0; }
+
+bool StopSignals::TakeRequest() const {
+  const bool requested = g_requested != 0;
+  g_requested = 0;
+  return requested;
+}
 
 void StopSignals::PassOnTo(int32_t pid) { g_program = pid; }
 

@@ -98,6 +98,7 @@ void Show(const TopRequest& request, int32_t pid, TopConsole& console, TopSample
     ShowAsTables(request, sampler, signals, put, style);
   }
   sampler.Stop();
+  if (!sampler.not_paused().empty()) console.say(sampler.not_paused());
 }
 
 Result<int> TopOfProcess(const TopRequest& request, TopConsole& console) {

@@ -13,7 +13,7 @@ namespace {
 // The model decides what counts; threads that wait are listed in any case.
 RecordOptions WithAllTime(RecordOptions options) {
   options.idle = true;
-  options.gil = false;
+  options.mode = profile::SampleMode::kWall;
   return options;
 }
 

@@ -16,6 +16,7 @@
 #include <atomic>
 #include <functional>
 #include <mutex>
+#include <string>
 #include <thread>
 
 #include "analysis/top_model.h"
@@ -41,6 +42,9 @@ class TopSampler final : private RecordSink {
   bool is_running() const { return is_running_; }
   // The last window, however short, is in when it returns.
   void Stop();
+
+  // RecordSession::not_paused. REQUIRES: stopped.
+  const std::string& not_paused() const { return session_.not_paused(); }
 
   // Can be read when there was another window, or the end, since the last WaitForNews; -1: the system has no room.
   int news() const { return news_.get(); }

@@ -66,6 +66,7 @@ class AtomicFile::Output final : public std::streambuf {
     return error_ == 0 ? Status() : CannotWrite(target_, error_);
   }
   uint64_t bytes() const { return bytes_ + static_cast<uint64_t>(pptr() - pbase()); }
+  bool is_put_in_place() const { return !temporary_.empty(); }
   std::ostream& stream() { return stream_; }
 
  protected:
@@ -107,6 +108,7 @@ AtomicFile::~AtomicFile() = default;
 std::ostream& AtomicFile::stream() { return output_->stream(); }
 Status AtomicFile::Commit() { return output_->Commit(); }
 uint64_t AtomicFile::bytes() const { return output_->bytes(); }
+bool AtomicFile::is_put_in_place() const { return output_->is_put_in_place(); }
 
 Result<AtomicFile> AtomicFile::Create(const std::filesystem::path& path) {
   if (path == "-") return AtomicFile(std::make_unique<Output>(path, "", Fd(::dup(STDOUT_FILENO))));

@@ -32,6 +32,8 @@ class AtomicFile {
   // Once, last. kIo names the cause, such as a full disk; then the file is as it was before.
   Status Commit();
   uint64_t bytes() const;  // so far
+  // False for standard output, a device or a pipe, which get each byte as it is written.
+  bool is_put_in_place() const;
 
  private:
   class Output;

@@ -22,6 +22,8 @@ void Options::Choice(const char* names, std::string* into, const char* type, con
 
 void Options::Flag(const char* names, bool* into, const char* help) { command_.add_flag(names, *into, help); }
 
+void Options::Count(const char* names, int* into, const char* help) { command_.add_flag(names, *into, help); }
+
 void Options::AddNumber(const char* names, const std::function<void(int64_t)>& set, const char* help, int64_t least,
                         int64_t most) {
   command_.add_option_function<int64_t>(names, set, help)

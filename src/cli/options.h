@@ -32,6 +32,8 @@ class Options {
   void Choice(const char* names, std::string* into, const char* type, const char* help,
               const std::vector<std::string>& choices, Need need = Need::kOptional);
   void Flag(const char* names, bool* into, const char* help);
+  // How often it is given.
+  void Count(const char* names, int* into, const char* help);
   // `into`: an integer or an optional of one.
   template <typename T>
   void Number(const char* names, T* into, const char* help, int64_t least = 0,

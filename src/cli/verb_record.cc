@@ -13,6 +13,9 @@ struct Given {
   std::string duration;
   std::string rate = "100";
   bool no_line_numbers = false;
+  std::string mode;
+  std::string flush;
+  bool gil = false;
   bool nonblocking = false;
   app::RecordRequest request;
 };
@@ -25,6 +28,25 @@ Status ReadDuration(const std::string& text, std::optional<int64_t>* into) {
   if (!duration.ok()) return duration.status().WithContext("--duration");
   if (*duration == 0) return Invalid("--duration: must be more than nothing");
   *into = *duration;
+  return {};
+}
+
+// Without a mode it is as in py-spy: wall time, of threads that do not wait.
+Status ReadMode(Given& given) {
+  app::RecordOptions& options = given.request.options;
+  if (given.gil && options.idle) {
+    return Invalid("--gil and --idle: a thread that holds the GIL does not wait; give one of them");
+  }
+  if (given.gil && !given.mode.empty() && given.mode != "gil") {
+    return Invalid("--gil and --mode " + given.mode + ": give one of them");
+  }
+  if (options.idle && !given.mode.empty() && given.mode != "wall") {
+    return Invalid("--idle and --mode " + given.mode + ": time that is waited is wall time; give one of them");
+  }
+  if (given.mode == "cpu") options.mode = profile::SampleMode::kCpu;
+  if (given.mode == "gil" || given.gil) options.mode = profile::SampleMode::kGil;
+  const bool by_wall = options.mode == profile::SampleMode::kWall;
+  options.idle |= by_wall && (given.mode == "wall" || given.request.format == app::kStoreFormat);
   return {};
 }
 
@@ -45,10 +67,14 @@ Status Complete(Given& given, const std::vector<std::string>& program) {
   if (!rate.ok()) return rate.status().WithContext("--rate");
   request.options.rate_hz = *rate;
   WF_RETURN_IF_ERROR(ReadDuration(given.duration, &request.options.duration_ns));
-  if (request.options.gil && request.options.idle) {
-    return Invalid("--gil and --idle: a thread that holds the GIL does not wait; give one of them");
+  WF_RETURN_IF_ERROR(ReadMode(given));
+  if (!given.flush.empty()) {
+    const Result<int64_t> flush = ParseDuration(given.flush);
+    if (!flush.ok()) return flush.status().WithContext("--flush");
+    if (*flush == 0) return Invalid("--flush: must be more than nothing");
+    request.flush_ns = *flush;
   }
-  if (request.format == app::kStoreFormat) request.options.idle = !request.options.gil;
+  if (request.options.blocking && given.nonblocking) return Invalid("--blocking and --nonblocking: give one of them");
   request.shown.line_numbers = !given.no_line_numbers;
   request.shown.processes = request.options.subprocesses;
   return {};
@@ -88,10 +114,16 @@ Action DeclareRecord(Options options, Context& context) {
   options.Text("--rate,-r", &given->rate, "RATE", "rounds of readings per second: 100, 0.5, 1kHz (100)");
   options.Flag("--subprocesses,-s", &request.options.subprocesses, "the Python processes below it too");
   options.Flag("--idle,-i", &request.options.idle, "the time in which threads wait, too");
-  options.Flag("--gil,-g", &request.options.gil, "only the time with the interpreter's lock");
+  options.Flag("--gil,-g", &given->gil, "only the time with the interpreter's lock");
+  options.Choice("--mode", &given->mode, "MODE",
+                 "what time: wall (as --idle), cpu (of each thread's CPU clock), gil (as --gil); else wall without idle",
+                 {"wall", "cpu", "gil"});
   AddShownOptions(options, given.get());
   AddStore(options, context);
-  options.Flag("--nonblocking", &given->nonblocking, "accepted as py-spy has it; we never pause the process");
+  options.Text("--flush", &given->flush, "DURATION",
+               "how often the file is also written meanwhile: 10, 1m; SIGUSR1 does it at once");
+  options.Flag("--blocking", &request.options.blocking, "pause the process for each reading, through ptrace");
+  options.Flag("--nonblocking", &given->nonblocking, "do not pause the process: what is done anyway");
   return [given, &context]() -> Result<int> { return Act(given, context); };
 }
 

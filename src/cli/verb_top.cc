@@ -46,6 +46,7 @@ Status Complete(Given& given, const std::vector<std::string>& program) {
   if (!delay.ok()) return delay.status().WithContext("--delay");
   if (*delay < kLeastDelayNs) return Invalid("--delay: at least 50ms");
   request.sampling.piece_ns = *delay;
+  if (request.sampling.blocking && given.nonblocking) return Invalid("--blocking and --nonblocking: give one of them");
   if (request.shown.gil && request.shown.idle) {
     return Invalid("--gil and --idle: a thread that holds the GIL does not wait; give one of them");
   }
@@ -79,7 +80,8 @@ Action DeclareTop(Options options, Context& context) {
   options.Flag("--gil,-g", &request.shown.gil, "only the time with the interpreter's lock");
   options.Flag("--full-filenames", &request.full_file_names,
                "whole paths instead of the shortest that are unambiguous");
-  options.Flag("--nonblocking", &given->nonblocking, "accepted as py-spy has it; we never pause the process");
+  options.Flag("--blocking", &request.sampling.blocking, "pause the process for each reading, through ptrace");
+  options.Flag("--nonblocking", &given->nonblocking, "do not pause the process: what is done anyway");
   return [given, &context]() -> Result<int> { return Act(given, context); };
 }
 

@@ -193,6 +193,40 @@ TEST(StackTest, ARingOfFramesIsBadAndNotDeep) {
   EXPECT_TRUE(stack.frames.empty());
 }
 
+// A program that is preempted in that moment looks like that for as long as it waits for its turn.
+TEST(StackTest, AGeneratorThatIsJustBeingUnlinkedFromItsCallerIsNoWholeStack) {
+  constexpr uint64_t kThread = 0x10000, kFrame = 0x20000, kShim = 0x21000;
+  for (const Layout* layout : {&kLayout3_11, &kLayout3_12, &kLayout3_13, &kLayout3_14, &kLayout3_15}) {
+    for (const bool linked : {true, false}) {
+      RecordedMemory memory;
+      std::string thread(512, '\0');
+      const bool direct = layout->thread.frame != kAbsent;
+      Store<uint64_t>(&thread, direct ? layout->thread.frame : layout->thread.cframe, direct ? kFrame : 0x40000);
+      Put(memory, kThread, thread);
+      std::string cframe(512, '\0');
+      if (!direct) {
+        Store<uint64_t>(&cframe, layout->cframe.current_frame, kFrame);
+        Put(memory, 0x40000, cframe);
+      }
+      std::string frame(512, '\0');
+      Store<uint64_t>(&frame, layout->frame.code, 0x30000);
+      Store<uint8_t>(&frame, layout->frame.owner, 1);
+      Store<uint64_t>(&frame, layout->frame.previous, linked ? kShim : 0);
+      Put(memory, kFrame, frame);
+      std::string shim(512, '\0');
+      Store<uint64_t>(&shim, layout->frame.code, 0x30000);
+      Store<uint8_t>(&shim, layout->frame.owner, 3);
+      Put(memory, kShim, shim);
+      Mirror mirror;
+      RawStack stack;
+      WalkStack(memory, mirror, *layout, kThread, 1000, &stack);
+      const bool whole = linked || layout->minor == 11;  // 3.11 has no shims
+      EXPECT_EQ(stack.broken, whole ? Reject::kNone : Reject::kTorn) << layout->minor;
+      EXPECT_EQ(stack.frames.empty(), !whole) << layout->minor;
+    }
+  }
+}
+
 TEST(ElfImageTest, AnythingElseIsNoImage) {
   RecordedMemory memory;
   Put(memory, 0x10000, std::string(4096, '\x7F'));

@@ -50,6 +50,7 @@ void WalkStack(MemoryReader& memory, Mirror& mirror, const Layout& layout, uint6
   stack->truncated = false;
   stack->broken = Reject::kNone;
   uint64_t address = CurrentFrame(memory, mirror, layout, thread, &stack->broken);
+  bool is_rooted = true;
   uint64_t milestone = 0;  // the address at the last power of two: a ring comes back to it (Brent's method)
   for (size_t steps = 0; address != 0; ++steps) {
     if (address == milestone) {
@@ -78,7 +79,13 @@ void WalkStack(MemoryReader& memory, Mirror& mirror, const Layout& layout, uint6
       break;
     }
     address = FieldAt<uint64_t>(bytes, layout.frame.previous);
+    is_rooted = shim || layout.frame.first_shim == kAbsent;
     if (!shim) stack->frames.push_back(frame);
+  }
+  if (address == 0 && !is_rooted && stack->broken == Reject::kNone) {
+    // Each call from C begins with a shim: this frame is a generator's that is just being unlinked from its caller.
+    stack->frames.clear();
+    stack->broken = Reject::kTorn;
   }
 }
 

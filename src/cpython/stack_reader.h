@@ -11,9 +11,8 @@
 //   * The holder, and every thread if the GIL was switched, is copied a second time, after its code objects were read;
 //     who will be the holder is guessed, so that both copies mostly come from one system call.
 //     Both copies must agree in every frame, not only in the topmost: the same address often is another frame.
-//   * A generator is unlinked from its caller while it is suspended. A stack whose outermost frame is one has been cut
-//   off
-//     in that moment, unless it stays like that.
+//   * A generator is unlinked from its caller while it is suspended. A stack that was cut off in that moment has no
+//     shim at its root; before 3.12, where there are none, its outermost frame is a generator's and does not stay so.
 //   * When copies differ, it is tried again; after that the root part on which two copies agree is kept, and said so.
 //
 // Not thread-safe; one reader per target and thread. Everything that is read is hostile: all loops are bounded.

@@ -42,8 +42,9 @@ void StackReader::Settle() {
   }
 }
 
+// Where a shim lies below each call from C, WalkStack sees it.
 bool StackReader::IsDetached(const RawStack& stack) const {
-  if (stack.frames.empty() || stack.truncated) return false;
+  if (runtime_.layout.frame.first_shim != kAbsent || stack.frames.empty() || stack.truncated) return false;
   const auto* code = codes_.Find(stack.frames.back().code);
   return code != nullptr && (*code)->suspends;
 }

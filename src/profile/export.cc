@@ -6,17 +6,17 @@ namespace wf::profile {
 namespace {
 
 constexpr std::array kFormats = {
-    ExportFormat{"flamegraph", ".svg", "interactive flame graph, opens in any browser", &WriteFlameGraph},
-    ExportFormat{"collapsed", ".txt", "a line per stack and its count, for flamegraph.pl and others", &WriteCollapsed},
-    ExportFormat{"raw", ".txt", "the same, as py-spy calls it", &WriteCollapsed},
-    ExportFormat{"speedscope", ".speedscope.json", "speedscope.app", &WriteSpeedscope},
-    ExportFormat{"chrometrace", ".trace.json", "ui.perfetto.dev and chrome://tracing", &WriteChromeTrace},
-    ExportFormat{"pprof", ".pb.gz", "`go tool pprof`, Pyroscope, Polar Signals", &WritePprof},
-    ExportFormat{"gecko", ".gecko.json", "profiler.firefox.com", &WriteGecko},
-    ExportFormat{"pstats", ".pstats", "Python's pstats and what reads its files", &WritePstats},
-    ExportFormat{"heatmap", ".html", "the source, each line coloured by its time", &WriteHeatMap},
-    ExportFormat{"json", ".json", "all that was recorded, in columns", &WriteStacksJson},
-    ExportFormat{"jsonl", ".jsonl", "the same as a line per frame, stack and sample", &WriteStacksJsonLines},
+    ExportFormat{"flamegraph", ".svg", "interactive flame graph, opens in any browser", false, &WriteFlameGraph},
+    ExportFormat{"collapsed", ".txt", "a line per stack and its count, for flamegraph.pl and others", false, &WriteCollapsed},
+    ExportFormat{"raw", ".txt", "the same, as py-spy calls it", false, &WriteCollapsed},
+    ExportFormat{"speedscope", ".speedscope.json", "speedscope.app", true, &WriteSpeedscope},
+    ExportFormat{"chrometrace", ".trace.json", "ui.perfetto.dev and chrome://tracing", true, &WriteChromeTrace},
+    ExportFormat{"pprof", ".pb.gz", "`go tool pprof`, Pyroscope, Polar Signals", false, &WritePprof},
+    ExportFormat{"gecko", ".gecko.json", "profiler.firefox.com", true, &WriteGecko},
+    ExportFormat{"pstats", ".pstats", "Python's pstats and what reads its files", false, &WritePstats},
+    ExportFormat{"heatmap", ".html", "the source, each line coloured by its time", false, &WriteHeatMap},
+    ExportFormat{"json", ".json", "all that was recorded, in columns", true, &WriteStacksJson},
+    ExportFormat{"jsonl", ".jsonl", "the same as a line per frame, stack and sample", true, &WriteStacksJsonLines},
 };
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "profile/escape.h"
+
 namespace wf::profile {
 namespace {
 
@@ -34,17 +36,19 @@ void StackDelta::Append(StackDelta&& later) {
 }
 
 uint32_t StackRecorder::AddThread(uint32_t process, int32_t tid, std::string_view name, int64_t time_ns) {
-  const auto index = static_cast<uint32_t>(threads_.size());
-  threads_.push_back({process, tid, table_.text(table_.Intern(name)), time_ns, time_ns});
-  live_.try_emplace(index);
-  changed_.insert(index);
+  const uint32_t index = threads_++;
+  live_[index].thread = {process, tid, CleanText(name, kMaxTextBytes), time_ns, time_ns};
   return index;
 }
 
 void StackRecorder::RenameThread(uint32_t thread, std::string_view name) {
-  if (threads_[thread].name == name) return;
-  threads_[thread].name = table_.text(table_.Intern(name));
-  changed_.insert(thread);
+  const auto at = live_.find(thread);
+  if (at == live_.end()) return;
+  Live& live = at->second;
+  std::string text = CleanText(name, kMaxTextBytes);
+  if (live.thread.name == text) return;
+  live.thread.name = std::move(text);
+  live.is_changed = true;
 }
 
 void StackRecorder::Charge(uint32_t thread, Live& live, int64_t time_ns, int64_t clock_ns) {
@@ -69,7 +73,7 @@ void StackRecorder::Charge(uint32_t thread, Live& live, int64_t time_ns, int64_t
   live.is_counted = true;
   last.time_ns = time_ns;
   last.clock_ns = clock_ns;
-  threads_[thread].last_ns = time_ns;
+  live.thread.last_ns = time_ns;
 }
 
 void StackRecorder::HandOn(Live& live) {
@@ -85,7 +89,7 @@ void StackRecorder::Record(uint32_t thread, const StackReading& reading) {
     if (reading.time_ns < live.last.time_ns) return;
     Charge(thread, live, reading.time_ns, reading.clock_ns);
   } else {
-    threads_[thread].first_ns = std::min(threads_[thread].first_ns, reading.time_ns);
+    live.thread.first_ns = std::min(live.thread.first_ns, reading.time_ns);
   }
   live.last = reading;
   live.has_reading = true;
@@ -99,9 +103,13 @@ void StackRecorder::EndThread(uint32_t thread, int64_t time_ns, int64_t clock_ns
   if (at->second.has_reading) {
     Charge(thread, at->second, std::max(time_ns, at->second.last.time_ns), clock_ns);
   }
-  HandOn(at->second);
+  End(thread, at->second);
   live_.erase(at);
-  changed_.insert(thread);
+}
+
+void StackRecorder::End(uint32_t thread, Live& live) {
+  HandOn(live);
+  ended_.push_back({thread, std::move(live.thread)});
 }
 
 void StackRecorder::ChargeAllUpTo(int64_t time_ns) {
@@ -118,8 +126,12 @@ void StackRecorder::ChargeAllUpTo(int64_t time_ns) {
 
 StackDelta StackRecorder::Take(int64_t time_ns) {
   ChargeAllUpTo(time_ns);
-  for (auto& [thread, live] : live_) HandOn(live);
   StackDelta delta;
+  delta.threads = std::exchange(ended_, {});
+  for (auto& [thread, live] : live_) {
+    HandOn(live);
+    if (std::exchange(live.is_changed, false)) delta.threads.push_back({thread, live.thread});
+  }
   for (; strings_taken_ < table_.string_count(); ++strings_taken_) {
     delta.strings.push_back(table_.text(static_cast<uint32_t>(strings_taken_)));
   }
@@ -129,8 +141,6 @@ StackDelta StackRecorder::Take(int64_t time_ns) {
   for (; nodes_taken_ < table_.node_count(); ++nodes_taken_) {
     delta.nodes.push_back(table_.node(static_cast<uint32_t>(nodes_taken_)));
   }
-  for (const uint32_t thread : changed_) delta.threads.push_back({thread, threads_[thread]});
-  changed_.clear();
   delta.samples = std::exchange(done_, {});
   delta.meta = meta_;
   return delta;
@@ -141,8 +151,7 @@ void StackRecorder::Finish(int64_t time_ns) {
   for (auto& [thread, live] : live_) {
     // In CPU mode the last reading was not charged: it weighs nothing, but it was made.
     if (live.has_reading && !live.is_counted) Charge(thread, live, live.last.time_ns, live.last.clock_ns);
-    HandOn(live);
-    changed_.insert(thread);
+    End(thread, live);
   }
   live_.clear();
 }

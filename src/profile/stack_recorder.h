@@ -21,7 +21,6 @@
 
 #include <cstdint>
 #include <map>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -88,6 +87,8 @@ class StackRecorder {
 
  private:
   struct Live {
+    StackThread thread;
+    bool is_changed = true;  // to be handed on
     bool has_reading = false;
     bool is_counted = false;  // the last reading is in the count of a sample
     bool is_open = false;
@@ -96,14 +97,15 @@ class StackRecorder {
   };
   // Gives the time from the last reading to `time_ns` to its stack.
   void Charge(uint32_t thread, Live& live, int64_t time_ns, int64_t clock_ns);
+  void End(uint32_t thread, Live& live);
   void HandOn(Live& live);
   void ChargeAllUpTo(int64_t time_ns);
 
   StackMeta meta_;
   StackTable table_;
-  std::vector<StackThread> threads_;
-  std::map<uint32_t, Live> live_;  // threads that have not ended
-  std::set<uint32_t> changed_;     // threads to be handed on
+  uint32_t threads_ = 0;           // so far
+  std::map<uint32_t, Live> live_;  // those that have not ended
+  std::vector<StackDelta::Thread> ended_;  // to be handed on
   std::vector<StackSample> done_;
   size_t strings_taken_ = 0, frames_taken_ = 0, nodes_taken_ = 0;
   uint64_t rounds_ = 0;

@@ -34,11 +34,27 @@ std::string FrameLine(const DumpFrame& frame, bool full, const Style& style) {
   return fmt::format("    {} {}\n", OneLine(frame.name), Paint(style, Tone::kFaint, "(" + place + ")"));
 }
 
+std::string LocalsText(const DumpFrame& frame, bool arguments) {
+  std::string text;
+  for (const DumpLocal& local : frame.locals) {
+    if (local.argument != arguments) continue;
+    if (text.empty()) text = arguments ? "        Arguments:\n" : "        Locals:\n";
+    text += fmt::format("            {}: {}\n", OneLine(local.name), OneLine(local.text));
+  }
+  return text;
+}
+
+std::string FrameText(const DumpFrame& frame, bool full, const Style& style) {
+  std::string text = FrameLine(frame, full, style);
+  if (!frame.source.empty()) text += fmt::format("        {}\n", OneLine(frame.source));
+  return text + LocalsText(frame, true) + LocalsText(frame, false);
+}
+
 std::string ThreadText(const DumpThread& thread, bool full, const Style& style) {
   std::string text = HeadLine(thread, style);
   const bool root_part = thread.reject == "torn";
   if (root_part) text += "    <the thread ran on while it was read: only what stayed the same is shown>\n";
-  for (const DumpFrame& frame : thread.frames) text += FrameLine(frame, full, style);
+  for (const DumpFrame& frame : thread.frames) text += FrameText(frame, full, style);
   if (thread.truncated) text += "    <truncated>\n";
   if (!thread.reject.empty() && !root_part) text += fmt::format("    <{}>\n", thread.reject);
   return text;
@@ -57,20 +73,38 @@ std::string ProcessText(const DumpProcess& process, bool full, const Style& styl
 
 nlohmann::json TextOrNull(const std::string& text) { return text.empty() ? nlohmann::json() : nlohmann::json(text); }
 
-nlohmann::json FrameJson(const DumpFrame& frame) {
+nlohmann::json LocalJson(const DumpLocal& local) {
+  return {{"name", local.name}, {"addr", local.address}, {"arg", local.argument}, {"repr", local.text}};
+}
+
+nlohmann::json FrameJson(const DumpFrame& frame, bool with_locals) {
+  nlohmann::json locals;
+  if (with_locals) locals = nlohmann::json::array();
+  for (const DumpLocal& local : frame.locals) locals.push_back(LocalJson(local));
   return {{"name", frame.name.empty() ? std::string(kUnreadable) : frame.name},
           {"qualname", TextOrNull(frame.qualname)},
           {"filename", frame.filename},
           {"short_filename", frame.short_filename},
           {"module", nullptr},
           {"line", frame.line},
-          {"locals", nullptr}};
+          {"source", TextOrNull(frame.source)},
+          {"locals", std::move(locals)}};
 }
 
-nlohmann::json ThreadJson(const DumpThread& thread, int32_t pid) {
+nlohmann::json ProcessJson(const DumpProcess& process) {
+  return {{"pid", process.pid},
+          {"command_line", process.command_line},
+          {"parent", nullptr},
+          {"python_version", process.version},
+          {"python", process.path},
+          {"note", TextOrNull(process.note)},
+          {"rejects", process.rejects}};
+}
+
+nlohmann::json ThreadJson(const DumpThread& thread, const DumpProcess& process, bool with_locals) {
   nlohmann::json frames = nlohmann::json::array();
-  for (const DumpFrame& frame : thread.frames) frames.push_back(FrameJson(frame));
-  return {{"pid", pid},
+  for (const DumpFrame& frame : thread.frames) frames.push_back(FrameJson(frame, with_locals));
+  return {{"pid", process.pid},
           {"thread_id", thread.pthread_id},
           {"os_thread_id", thread.tid == 0 ? nlohmann::json() : nlohmann::json(thread.tid)},
           {"thread_name", TextOrNull(thread.name)},
@@ -80,7 +114,8 @@ nlohmann::json ThreadJson(const DumpThread& thread, int32_t pid) {
           {"interpreter", thread.interpreter},
           {"truncated", thread.truncated},
           {"reject", TextOrNull(thread.reject)},
-          {"frames", std::move(frames)}};
+          {"frames", std::move(frames)},
+          {"process_info", ProcessJson(process)}};
 }
 
 }  // namespace
@@ -95,20 +130,11 @@ std::string DumpText(const Dump& dump, const Style& style) {
 }
 
 std::string DumpJson(const Dump& dump) {
-  nlohmann::json document = Document("dump");
-  document["processes"] = nlohmann::json::array();
-  document["threads"] = nlohmann::json::array();
-  document["skipped"] = dump.skipped;
+  nlohmann::json threads = nlohmann::json::array();
   for (const DumpProcess& process : dump.processes) {
-    document["processes"].push_back({{"pid", process.pid},
-                                     {"command_line", process.command_line},
-                                     {"python_version", process.version},
-                                     {"python", process.path},
-                                     {"note", TextOrNull(process.note)},
-                                     {"rejects", process.rejects}});
-    for (const DumpThread& thread : process.threads) document["threads"].push_back(ThreadJson(thread, process.pid));
+    for (const DumpThread& thread : process.threads) threads.push_back(ThreadJson(thread, process, dump.with_locals));
   }
-  return ToText(document);
+  return ToText(threads);
 }
 
 }  // namespace wf::report

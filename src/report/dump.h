@@ -11,12 +11,21 @@
 
 namespace wf::report {
 
+struct DumpLocal {
+  std::string name;
+  std::string text;       // as repr() would write it
+  uint64_t address = 0;   // of the object
+  bool argument = false;
+};
+
 struct DumpFrame {
   std::string name;            // empty: its code could not be read
   std::string qualname;        // empty before 3.11
   std::string filename;        // as the program has it
   std::string short_filename;  // from the outermost package on
   int32_t line = 0;            // 0: none
+  std::string source;          // of that line; empty: not asked for, or not to be had
+  std::vector<DumpLocal> locals;
 };
 
 struct DumpThread {
@@ -46,11 +55,11 @@ struct Dump {
   std::vector<DumpProcess> processes;
   std::vector<std::string> skipped;  // a sentence per process that was left out (--subprocesses)
   bool full_filenames = false;
+  bool with_locals = false;  // they were asked for
 };
 
 std::string DumpText(const Dump& dump, const Style& style);
-// {"version": 1, "kind": "dump", "processes": […], "threads": […]}: threads of all processes with py-spy's keys and
-// ours.
+// An array of the threads of all processes, with py-spy's keys and ours.
 std::string DumpJson(const Dump& dump);
 
 }  // namespace wf::report

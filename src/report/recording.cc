@@ -21,6 +21,7 @@ std::string Rejected(const profile::StackMeta& meta) {
 
 std::string_view WhatIsIn(const profile::StackMeta& meta) {
   if (meta.mode == profile::SampleMode::kGil) return "only time with the GIL";
+  if (meta.mode == profile::SampleMode::kCpu) return "only CPU time";
   return meta.idle_included ? "idle time included" : "idle time left out (-i includes it)";
 }
 

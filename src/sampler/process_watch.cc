@@ -13,7 +13,10 @@ constexpr int64_t kLongestPauseNs = 100'000'000;
 
 }  // namespace
 
-ProcessWatch::ProcessWatch(int32_t pid) : pid_(pid), start_ticks_(base::StartTicksOf(pid)) {}
+ProcessWatch::ProcessWatch(int32_t pid, const TargetOptions& options)
+    : pid_(pid), options_(options), start_ticks_(base::StartTicksOf(pid)) {
+  options_.only_activity = true;
+}
 
 bool ProcessWatch::HasEnded() const {
   const std::optional<int64_t> now = base::StartTicksOf(pid_);
@@ -21,9 +24,7 @@ bool ProcessWatch::HasEnded() const {
 }
 
 Status ProcessWatch::Attach() {
-  TargetOptions options;
-  options.only_activity = true;
-  auto target = Target::Attach(pid_, options);
+  auto target = Target::Attach(pid_, options_);
   why_not_ = target.status();
   if (target.ok()) target_ = std::move(*target);
   return why_not_;

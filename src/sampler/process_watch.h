@@ -20,7 +20,8 @@ class ProcessWatch {
  public:
   enum class Look { kSeen, kNoPython, kEnded };
 
-  explicit ProcessWatch(int32_t pid);
+  // `options`: of the targets that it attaches to; of threads' states only their activity is asked.
+  explicit ProcessWatch(int32_t pid, const TargetOptions& options = {});
 
   // Now, whenever it was last tried. The errors of Target::Attach.
   Status Attach();
@@ -35,6 +36,7 @@ class ProcessWatch {
 
  private:
   const int32_t pid_;
+  TargetOptions options_;
   const std::optional<int64_t> start_ticks_;
   std::unique_ptr<Target> target_;
   Status why_not_;

@@ -27,15 +27,20 @@ void SnapshotRecorder::Record(const Snapshot& snapshot, int64_t time_ns) {
   if (is_arranged) return;
   std::erase_if(threads_, [&](const auto& entry) {
     const bool gone = entry.second.round != round_;
-    if (gone) recorder_.EndThread(entry.second.index, time_ns);
+    if (gone) recorder_.EndThread(entry.second.index, time_ns, ClockOf(entry.second, time_ns));
     return gone;
   });
 }
 
 void SnapshotRecorder::Pause(int64_t time_ns) {
   for (const auto& [key, thread] : threads_) {
-    recorder_.Record(thread.index, {.time_ns = time_ns, .clock_ns = time_ns, .weighs = false});
+    recorder_.Record(thread.index, {.time_ns = time_ns, .clock_ns = ClockOf(thread, time_ns), .weighs = false});
   }
+}
+
+// Whose advance is the weight.
+int64_t SnapshotRecorder::ClockOf(const Thread& thread, int64_t time_ns) const {
+  return recorder_.meta().mode == profile::SampleMode::kCpu ? thread.cpu_ns : time_ns;
 }
 
 // Finds the threads of a snapshot that is not like the one before.
@@ -57,7 +62,7 @@ void SnapshotRecorder::Arrange(const Snapshot& snapshot, int64_t time_ns) {
 }
 
 void SnapshotRecorder::End(int64_t time_ns) {
-  for (const auto& [key, thread] : threads_) recorder_.EndThread(thread.index, time_ns);
+  for (const auto& [key, thread] : threads_) recorder_.EndThread(thread.index, time_ns, ClockOf(thread, time_ns));
   threads_.clear();
   texts_.clear();
   order_.clear();
@@ -66,7 +71,8 @@ void SnapshotRecorder::End(int64_t time_ns) {
 
 void SnapshotRecorder::RecordThread(const ThreadSample& sample, Thread& thread, int64_t time_ns) {
   if (!sample.is_wanted) {
-    recorder_.Record(thread.index, {.time_ns = time_ns, .clock_ns = time_ns, .weighs = false});
+    thread.cpu_ns = sample.cpu_ns;
+    recorder_.Record(thread.index, {.time_ns = time_ns, .clock_ns = ClockOf(thread, time_ns), .weighs = false});
     return;
   }
   if (sample.stack.reject != Reject::kNone) {
@@ -76,9 +82,12 @@ void SnapshotRecorder::RecordThread(const ThreadSample& sample, Thread& thread, 
   }
   const bool is_same = sample.stack.version != 0 && sample.stack.version == thread.version;
   const uint32_t node = is_same ? thread.node : StackOf(sample.stack, thread);
-  recorder_.Record(
-      thread.index,
-      {.time_ns = time_ns, .clock_ns = time_ns, .stack = node, .state = StateOf(sample), .attempt = sample.attempt});
+  thread.cpu_ns = sample.cpu_ns;
+  recorder_.Record(thread.index, {.time_ns = time_ns,
+                                  .clock_ns = ClockOf(thread, time_ns),
+                                  .stack = node,
+                                  .state = StateOf(sample),
+                                  .attempt = sample.attempt});
 }
 
 // Only the frames in which the stack differs from the thread's last one are looked up.

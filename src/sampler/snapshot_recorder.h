@@ -44,6 +44,7 @@ class SnapshotRecorder {
   struct Thread {
     uint32_t index = 0;
     uint64_t round = 0;    // in which it was last seen
+    int64_t cpu_ns = 0;    // then
     uint64_t version = 0;  // ThreadStack::version of what follows
     uint32_t node = profile::kEmptyStack;
     uint32_t root = profile::kEmptyStack;  // the node before `steps`
@@ -54,6 +55,7 @@ class SnapshotRecorder {
   };
 
   void Arrange(const Snapshot& snapshot, int64_t time_ns);
+  int64_t ClockOf(const Thread& thread, int64_t time_ns) const;
   void RecordThread(const ThreadSample& sample, Thread& thread, int64_t time_ns);
   uint32_t StackOf(const cpython::ThreadStack& stack, Thread& thread);
   uint32_t FrameOf(const cpython::Frame& frame);

@@ -1,4 +1,5 @@
-// Target: a Python process under observation. It is never stopped, written to or signalled.
+// Target: a Python process under observation. It is never written to or signalled, and stopped only where that is asked
+// for.
 //
 //   Result<std::unique_ptr<Target>> target = Target::Attach(pid, {});
 //   if (!target.ok()) return target.status();          // one sentence that names the gate
@@ -34,12 +35,15 @@ struct TargetOptions {
   bool states = true;  // ask /proc for the threads' states: 3 us each, most of the cost with many threads
   // Only whether they run, R or S, which is cheaper when asked often; see ThreadStates::Activity.
   bool only_activity = false;
+  bool cpu_time = false;  // ask /proc for the threads' CPU time; with only_activity
+  bool blocking = false;  // pause the process while its stacks are read (pause.h)
 };
 
 struct ThreadSample {
   int32_t tid = 0;        // as seen from here; 0: not known
   char state = '?';       // R, S, D, T … of /proc; '?': not known
   bool active = false;    // on a CPU or waiting for one
+  int64_t cpu_ns = 0;     // that it ran so far, as far as was asked for
   std::string name;       // of its threading.Thread; empty: it has none
   uint64_t attempt = 0;   // of Workflow; 0: none, or not known. Not Target's to fill in, nor is:
   bool is_wanted = true;  // false: its time is to count for nothing
@@ -50,6 +54,7 @@ struct Snapshot {
   bool complete = false;  // false: the list of threads changed meanwhile, some may be missing
   // Another one whenever there are other threads, names or another order; unique in this process. 0: not known.
   uint64_t list_version = 0;
+  std::string not_paused;             // why a process that was to be paused was not; empty: it was
   std::vector<ThreadSample> threads;  // the main thread first, then as they started
 };
 
@@ -73,6 +78,13 @@ class Target {
  private:
   Target(int32_t pid, cpython::Runtime runtime, const TargetOptions& options);
 
+  struct BeforePause {
+    char state = '?';
+    int64_t cpu_ns = 0;
+  };
+  BeforePause AskBeforePause(int32_t tid);
+  const cpython::Sample& ReadPaused(Snapshot* snapshot);
+  void Ask(const cpython::ThreadStack& stack, int64_t now_ns, ThreadSample* thread);
   char StateOf(int32_t tid, const cpython::ThreadStack& stack, int64_t now_ns);
   bool IsArranged(const cpython::Sample& sample, const Snapshot& snapshot) const;
   void Arrange(const cpython::Sample& sample, int64_t now_ns, Snapshot* snapshot);
@@ -88,6 +100,7 @@ class Target {
   cpython::StackReader stacks_;
   cpython::ThreadNames names_;
   ThreadStates states_;
+  std::map<int32_t, BeforePause> before_pause_;           // by tid
   std::vector<size_t> order_;                             // of the threads of the arranged snapshot, in the sample
   uint64_t arranged_ = 0;                                 // its list_version
   uint64_t arranged_list_ = 0;                            // that of the sample

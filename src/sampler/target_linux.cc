@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "sampler/gate.h"
+#include "sampler/pause.h"
 #include "sampler/proc_files.h"
 #include "sampler/target.h"
 
@@ -57,7 +58,7 @@ Target::Target(int32_t pid, cpython::Runtime runtime, const TargetOptions& optio
 void Target::LearnTasks() { outer_tids_ = OuterTids(pid_, ReadTasks(pid_)); }
 
 Status Target::Read(Snapshot* snapshot) {
-  const cpython::Sample& sample = stacks_.Read();
+  const cpython::Sample& sample = options_.blocking ? ReadPaused(snapshot) : stacks_.Read();
   if (!sample.alive) {
     snapshot->threads.clear();
     snapshot->list_version = 0;
@@ -75,6 +76,27 @@ Status Target::Read(Snapshot* snapshot) {
     Arrange(sample, now_ns, snapshot);
   }
   return {};
+}
+
+// While a process is paused, all its threads look alike: what they did is what they did before.
+const cpython::Sample& Target::ReadPaused(Snapshot* snapshot) {
+  std::map<int32_t, BeforePause> before;
+  for (const auto& [thread, tid] : tids_) before[tid] = AskBeforePause(tid);
+  before_pause_ = std::move(before);
+  const cpython::Sample* sample = nullptr;
+  const Status paused = WhilePaused(pid_, [&] { sample = &stacks_.Read(); });
+  snapshot->not_paused = paused.code() == Code::kNotFound ? "" : paused.message();
+  return sample != nullptr ? *sample : stacks_.Read();
+}
+
+// Each pause wakes the threads that wait, to begin their wait anew; on a busy machine they stand in line for a CPU.
+Target::BeforePause Target::AskBeforePause(int32_t tid) {
+  constexpr int64_t kOnlyWokenNs = 100'000;
+  BeforePause now{.state = states_.State(tid), .cpu_ns = states_.CpuNs(tid)};
+  const auto last = before_pause_.find(tid);
+  const bool waited = last != before_pause_.end() && last->second.state != 'R';
+  if (waited && now.state == 'R' && now.cpu_ns - last->second.cpu_ns < kOnlyWokenNs) now.state = last->second.state;
+  return now;
 }
 
 bool Target::IsArranged(const cpython::Sample& sample, const Snapshot& snapshot) const {
@@ -97,10 +119,9 @@ void Target::Arrange(const cpython::Sample& sample, int64_t now_ns, Snapshot* sn
     auto& [thread, index] = threads.emplace_back();
     index = i;
     thread.tid = TidOf(stack);
-    thread.state = StateOf(thread.tid, stack, now_ns);
+    Ask(stack, now_ns, &thread);
     if (thread.state != '?' || !options_.states) tids[{stack.interpreter, stack.state_id}] = thread.tid;
     all_known &= thread.tid != 0;
-    thread.active = thread.state == 'R';
     thread.name = names_.Of(stack);
     thread.stack = stack;
     found.push_back(thread.tid);
@@ -128,14 +149,20 @@ void Target::Update(const cpython::Sample& sample, int64_t now_ns, Snapshot* sna
     ThreadSample& thread = snapshot->threads[i];
     const cpython::ThreadStack& stack = sample.threads[order_[i]];
     CopyChanged(stack, &thread.stack);
-    thread.state = StateOf(thread.tid, stack, now_ns);
-    thread.active = thread.state == 'R';
+    Ask(stack, now_ns, &thread);
     if (thread.state == '?' && options_.states) arranged_ = 0;  // look for it anew next time
   }
 }
 
+void Target::Ask(const cpython::ThreadStack& stack, int64_t now_ns, ThreadSample* thread) {
+  thread->state = StateOf(thread->tid, stack, now_ns);
+  thread->active = thread->state == 'R';
+  if (options_.cpu_time) thread->cpu_ns = states_.CpuNs(thread->tid);
+}
+
 char Target::StateOf(int32_t tid, const cpython::ThreadStack& stack, int64_t now_ns) {
   if (!options_.states) return '?';
+  if (const auto before = before_pause_.find(tid); before != before_pause_.end()) return before->second.state;
   if (!options_.only_activity) return states_.State(tid);
   if (stack.ran_meanwhile && tid != 0) return states_.Ran(tid);
   return states_.Activity(tid, stack.unchanged, now_ns);

@@ -25,6 +25,9 @@ class ThreadStates {
 
   explicit ThreadStates(int32_t pid) : pid_(pid) {}
 
+  // Whether this kernel tells the CPU time of threads of other processes to the nanosecond (CONFIG_SCHED_INFO).
+  static bool CanTellCpu();
+
   bool Exists(int32_t tid) const;
   // R, S, D, T … of /proc; '?': there is no such thread.
   char State(int32_t tid);
@@ -34,6 +37,9 @@ class ThreadStates {
 
   // R, of which the caller is sure.
   char Ran(int32_t tid);
+  // CPU time of the thread since its start, in ns, as of the last Activity that did not know that it slept; the kernel
+  // brings it up to date when the thread is switched and at each of its ticks (1 to 10 ms). 0: the kernel does not tell.
+  int64_t CpuNs(int32_t tid);
 
   // The threads that there are; what is known of others is forgotten.
   void KeepOnly(const std::vector<int32_t>& tids);
@@ -46,7 +52,9 @@ class ThreadStates {
     base::Fd schedule, call, stat;
     bool waits = false;  // when it was last asked
     uint64_t runs = 0;   // how often it was put on a CPU until then, at least; 0: not known
-    int64_t due_ns = 0;  // when a thread that waits is asked again
+    int64_t cpu_ns = 0;
+    bool may_have_run = true;  // since cpu_ns was read
+    int64_t due_ns = 0;        // when a thread that waits is asked again
     bool is_kept = false;
   };
 
@@ -57,6 +65,7 @@ class ThreadStates {
   void Close(base::Fd* file);
   void CloseAll(Known& known);
   void Forget(int32_t tid);
+  bool ReadSchedule(int32_t tid, Known& known, uint64_t* cpu_ns, uint64_t* runs);
   uint64_t Runs(int32_t tid, Known& known);
   char RunsNow(int32_t tid, Known& known);
   char StateOf(int32_t tid, Known& known);

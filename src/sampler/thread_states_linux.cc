@@ -25,6 +25,8 @@ std::string ThreadStates::PathOf(int32_t tid, const char* name) const {
   return "/proc/" + std::to_string(pid_) + "/task/" + std::to_string(tid) + "/" + name;
 }
 
+bool ThreadStates::CanTellCpu() { return access("/proc/thread-self/schedstat", R_OK) == 0; }
+
 bool ThreadStates::Exists(int32_t tid) const { return tid > 0 && access(PathOf(tid, "stat").c_str(), F_OK) == 0; }
 
 base::Fd ThreadStates::Open(int32_t tid, const char* name) {
@@ -74,18 +76,38 @@ char ThreadStates::StateOf(int32_t tid, Known& known) {
 
 char ThreadStates::State(int32_t tid) {
   if (tid <= 0) return '?';
-  const char state = StateOf(tid, known_[tid]);
+  Known& known = known_[tid];
+  const char state = StateOf(tid, known);
+  known.may_have_run = true;
   if (state == '?') Forget(tid);
   return state;
 }
 
-// The third number of "schedstat"; 0 where the kernel does not count.
-uint64_t ThreadStates::Runs(int32_t tid, Known& known) {
+// The first and the third number of "schedstat". False where the kernel does not count.
+bool ThreadStates::ReadSchedule(int32_t tid, Known& known, uint64_t* cpu_ns, uint64_t* runs) {
   const std::string_view line = ReadFile(tid, "schedstat", &known.schedule);
   const size_t last = line.rfind(' ');
+  if (last == std::string_view::npos) return false;
+  std::from_chars(line.data(), line.data() + line.size(), *cpu_ns);
+  std::from_chars(line.data() + last + 1, line.data() + line.size(), *runs);
+  return true;
+}
+
+uint64_t ThreadStates::Runs(int32_t tid, Known& known) {
+  uint64_t cpu_ns = 0;
   uint64_t runs = 0;
-  if (last != std::string_view::npos) std::from_chars(line.data() + last + 1, line.data() + line.size(), runs);
+  (void)ReadSchedule(tid, known, &cpu_ns, &runs);
   return runs;
+}
+
+int64_t ThreadStates::CpuNs(int32_t tid) {
+  if (tid <= 0) return 0;
+  Known& known = known_[tid];
+  if (!std::exchange(known.may_have_run, false)) return known.cpu_ns;
+  uint64_t cpu_ns = 0;
+  uint64_t runs = 0;
+  if (ReadSchedule(tid, known, &cpu_ns, &runs)) known.cpu_ns = static_cast<int64_t>(cpu_ns);
+  return known.cpu_ns;
 }
 
 // "syscall" says "running" of a thread that runs or could, and where it waits of any other.
@@ -103,6 +125,7 @@ char ThreadStates::Activity(int32_t tid, bool ran_no_python, int64_t now_ns) {
   if (slept && now_ns < known.due_ns) return 'S';
   known.due_ns = DueAfter(now_ns, tid);
   if (slept && known.runs != 0 && Runs(tid, known) == known.runs) return 'S';
+  known.may_have_run = true;
   char now = RunsNow(tid, known);
   if (now == 'S' && !slept) known.runs = 0;
   if (now == 'S' && ran_no_python) {
@@ -117,7 +140,9 @@ char ThreadStates::Activity(int32_t tid, bool ran_no_python, int64_t now_ns) {
 }
 
 char ThreadStates::Ran(int32_t tid) {
-  known_[tid].waits = false;
+  Known& known = known_[tid];
+  known.waits = false;
+  known.may_have_run = true;
   return 'R';
 }
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from cli_support import WF, environment, wf
-from target_pythons import every_version, python_of, running, state_of
+from target_pythons import every_version, python_of, running, state_becomes, state_of
 from terminal import Terminal, terminal
 
 SPIN = """import os, sys, threading, time
@@ -116,6 +116,16 @@ def test_names_that_could_break_the_screen_are_made_visible(tmp_path: Path) -> N
             with top("-p", program.pid, *arguments) as screen:
                 text = screen.wait_for(r"漢 ?字 ?é \(<")  # a wide letter takes two cells
                 assert "\\x1b[2J\\n\\x07 name>" in text and HEADER in text
+
+
+def test_a_process_that_is_paused_for_each_reading_runs_on() -> None:
+    with running(python_of("3.11"), TWO_THREADS) as program, top("-p", program.pid, "--blocking") as screen:
+        text = screen.wait_for(lambda text: "spin" in rows_of(text))
+        assert rows_of(text)["spin"][0] > 50
+        screen.send("q")
+        assert screen.wait() == 0
+        assert program.process.poll() is None
+        state_becomes(program.pid, "R")
 
 
 # --- keys ----------------------------------------------------------------------------------------------------------
@@ -382,7 +392,17 @@ def test_keys_come_from_the_terminal_when_input_does_not(tmp_path: Path) -> None
 
 @pytest.mark.parametrize(
     "words",
-    [["-r", "0"], ["-d", "0"], ["-d", "-1"], ["--delay", "10ms"], ["-d", "x"], ["-g", "-i"], ["--bogus"], ["-p", "1"]],
+    [
+        ["-r", "0"],
+        ["-d", "0"],
+        ["-d", "-1"],
+        ["--delay", "10ms"],
+        ["-d", "x"],
+        ["-g", "-i"],
+        ["--blocking", "--nonblocking"],
+        ["--bogus"],
+        ["-p", "1"],
+    ],
 )
 def test_wrong_usage_is_refused_before_anything_starts(words: list[str], tmp_path: Path) -> None:
     done = wf("top", *words, "--", "touch", tmp_path / "started")
