@@ -23,10 +23,6 @@ bool Contains(std::string_view text, std::string_view part) {
                      [](char a, char b) { return Lower(a) == Lower(b); }) != text.end();
 }
 
-bool Matches(const TopPlace& place, const std::string& filter) {
-  return filter.empty() || Contains(place.name, filter) || Contains(place.file, filter);
-}
-
 // The column first, then what tells most of the others.
 std::array<int64_t, 4> Key(const TopRow& row, TopColumn column) {
   const auto& [place, window, all] = row;
@@ -189,22 +185,35 @@ TopTimes TopModel::WindowOf(const Figures& figures) const {
   return figures.in_window == windows_ ? figures.window : TopTimes{};
 }
 
+bool TopModel::Matches(TopPlaces::Id place, const TopQuery& query) const {
+  const TopPlace& is = places_.at(place);
+  if (is.unit != query.unit) return false;
+  return query.filter.empty() || Contains(is.name, query.filter) || Contains(is.file, query.filter);
+}
+
+size_t TopModel::CountRows(const TopQuery& query) const {
+  const Sheet* sheet = SheetOf(query.thread);
+  if (sheet == nullptr) return 0;
+  return static_cast<size_t>(std::count_if(sheet->places.begin(), sheet->places.end(),
+                                           [&](const auto& each) { return Matches(each.first, query); }));
+}
+
 std::vector<TopRow> TopModel::Rows(const TopQuery& query) const {
   std::vector<TopRow> rows;
   const Sheet* sheet = SheetOf(query.thread);
   if (sheet == nullptr) return rows;
   for (const auto& [id, figures] : sheet->places) {
-    const TopPlace& place = places_.at(id);
-    if (place.unit == query.unit && Matches(place, query.filter)) {
-      rows.push_back({&place, WindowOf(figures), figures.all});
-    }
+    if (Matches(id, query)) rows.push_back({&places_.at(id), WindowOf(figures), figures.all});
   }
-  std::sort(rows.begin(), rows.end(), [&query](const TopRow& a, const TopRow& b) {
+  const size_t count = std::min(rows.size(), query.most_rows);
+  const auto end = rows.begin() + static_cast<std::ptrdiff_t>(count);
+  std::partial_sort(rows.begin(), end, rows.end(), [&query](const TopRow& a, const TopRow& b) {
     const auto key_a = Key(a, query.column);
     const auto key_b = Key(b, query.column);
     if (key_a != key_b) return query.reversed ? key_a < key_b : key_a > key_b;
     return *a.place < *b.place;
   });
+  rows.resize(count);
   return rows;
 }
 

@@ -18,6 +18,7 @@
 #define WF_ANALYSIS_TOP_MODEL_H_
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -69,7 +70,8 @@ struct TopQuery {
   TopColumn column = TopColumn::kOwnShare;
   bool reversed = false;                // smallest first
   std::optional<uint32_t> thread = {};  // TopThread::number; none: all
-  std::string filter = {};              // part of name or file, without regard to the case of ASCII letters
+  size_t most_rows = std::numeric_limits<size_t>::max();
+  std::string filter = {};  // part of name or file, without regard to the case of ASCII letters
 };
 
 class TopModel {
@@ -88,8 +90,10 @@ class TopModel {
   uint64_t windows() const { return windows_; }
   const TopOptions& options() const { return options_; }
 
-  // Sorted by the column, then by the others and the name.
+  // Sorted by the column, then by the others and the name; the first of them.
   std::vector<TopRow> Rows(const TopQuery& query) const;
+  // All that there are.
+  size_t CountRows(const TopQuery& query) const;
   // Those that were alive at the end of the window, the oldest first.
   std::vector<TopThread> Threads() const;
   // Of all threads, ended ones included.
@@ -135,6 +139,7 @@ class TopModel {
   void ForgetEnded();
   void ForgetQuiet();
   TopTimes WindowOf(const Figures& figures) const;
+  bool Matches(TopPlaces::Id place, const TopQuery& query) const;
   const Sheet* SheetOf(std::optional<uint32_t> thread) const;
 
   TopOptions options_;

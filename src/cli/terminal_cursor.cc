@@ -6,6 +6,8 @@
 #include <term.h>
 #include <unistd.h>
 
+#include <cstdint>
+
 namespace wf::cli {
 
 bool CanMoveCursor() {
@@ -13,7 +15,7 @@ bool CanMoveCursor() {
   if (::setupterm(nullptr, STDOUT_FILENO, &error) != OK) return false;
   const auto has = [](const char* name) {
     const char* value = ::tigetstr(name);
-    return value != nullptr && value != reinterpret_cast<const char*>(-1);  // the second: it is no string
+    return value != nullptr && reinterpret_cast<intptr_t>(value) != -1;  // -1: it is no string
   };
   const bool can_move = has("cup") && has("clear");
   ::del_curterm(cur_term);

@@ -52,6 +52,17 @@ bool UseUtf8() {
   return std::string_view(::nl_langinfo(CODESET)) == "UTF-8";
 }
 
+// After an escape: takes in the rest of a sequence that curses does not know, such as a key with Ctrl. False when
+// nothing follows, so that it was the key.
+bool TakeSequence() {
+  wint_t next = 0;
+  if (::get_wch(&next) == ERR) return false;
+  if (next != '[' && next != 'O') return true;  // a key with Alt
+  while (::get_wch(&next) == OK && (next < '@' || next > '~')) {
+  }
+  return true;
+}
+
 // At most `width` cells of it.
 std::wstring Cells(std::string_view text, int width, bool is_utf8) {
   std::wstring cells;
@@ -218,6 +229,7 @@ std::optional<TopKey> CursesScreen::ReadKey(int timeout_ms, int other) {
   }
   if (kind == ERR) return {};
   if (kind == KEY_CODE_YES) return TopKey{.kind = KindOfCode(read)};
+  if (read == kEscapeKey && TakeSequence()) return TopKey{.kind = Kind::kOther};
   if (read == kRedrawKey) ::clearok(stdscr, TRUE);
   return KeyOfCharacter(read);
 }

@@ -162,10 +162,11 @@ void DrawPlaces(const TopModel& model, const TopChoices& choices, const TopNames
   if (model.windows() == 0) {
     lines.push_back(Plain(model.has_begun() ? "waiting for the first readings" : "waiting for Python to begin", size));
   }
-  const std::vector<TopRow> rows = model.Rows(choices.query);
-  const int64_t basis_ns = model.WindowBasisNs(choices.query.thread);
-  const size_t end = std::min(rows.size(), choices.first_row + TopRoom(size));
-  for (size_t i = choices.first_row; i < end; ++i) {
+  analysis::TopQuery query = choices.query;
+  query.most_rows = choices.first_row + TopRoom(size);
+  const std::vector<TopRow> rows = model.Rows(query);
+  const int64_t basis_ns = model.WindowBasisNs(query.thread);
+  for (size_t i = choices.first_row; i < rows.size(); ++i) {
     const TopRow& row = rows[i];
     TopLine line;
     const Tone tone = row.window.total_ns > 0 ? Tone::kPlain : Tone::kFaint;
@@ -240,7 +241,7 @@ size_t TopRoom(const TopSize& size) {
 
 size_t TopRowCount(const TopModel& model, const TopChoices& choices) {
   switch (choices.page) {
-    case TopPage::kPlaces: return model.Rows(choices.query).size();
+    case TopPage::kPlaces: return model.CountRows(choices.query);
     case TopPage::kThreads: return model.Threads().size();
     case TopPage::kHelp: break;
   }

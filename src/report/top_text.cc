@@ -10,7 +10,6 @@
 namespace wf::report {
 namespace {
 
-using analysis::TopColumn;
 using analysis::TopModel;
 using analysis::TopRow;
 using analysis::TopThread;
@@ -69,14 +68,14 @@ std::string TopText(const TopModel& model, const TopTextOptions& options, TopNam
   columns.push_back({"Function (file:line)", Align::kLeft, true});
   Table table(std::move(columns));
   const std::vector<TopRow> rows = model.Rows(options.query);
-  for (size_t i = 0; i < std::min(rows.size(), options.most_rows); ++i) {
-    const auto& [place, window, all] = rows[i];
+  for (const auto& [place, window, all] : rows) {
     const analysis::TopTimes& shown = options.of_all_time ? all : window;
     table.AddRow({TopShare(shown.own_ns, basis_ns), TopShare(shown.total_ns, basis_ns), TopSeconds(all.own_ns),
                   TopSeconds(all.total_ns), names.LabelOf(*place)});
   }
   text += table.Render(style);
-  if (rows.size() > options.most_rows) text += fmt::format("and {} more\n", rows.size() - options.most_rows);
+  const size_t count = model.CountRows(options.query);
+  if (count > rows.size()) text += fmt::format("and {} more\n", count - rows.size());
   return text;
 }
 

@@ -12,10 +12,9 @@
 namespace wf::report {
 
 struct TopTextOptions {
-  analysis::TopQuery query;
+  analysis::TopQuery query = {.most_rows = 20};
   // Shares of all the time instead of the last window.
   bool of_all_time = false;
-  size_t most_rows = 20;
 };
 
 // Two lines on how the figures came to be and on the threads, the table, and how many rows it leaves out.

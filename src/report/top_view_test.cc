@@ -254,7 +254,7 @@ TEST(TopViewOfNothingTest, SaysWhatItWaitsFor) {
 TEST_F(TopViewTest, ATableOfTextHasTheSameFiguresAndSaysHowManyRowsAreLeftOut) {
   TopNames names(true);
   TopTextOptions options;
-  options.most_rows = 2;
+  options.query.most_rows = 2;
   EXPECT_THAT(TopText(model_, options, names, {}),
               HasSubstr("%Own  %Total  OwnTime  TotalTime  Function (file:line)\n"
                         "75.0    75.0    0.75s      0.75s  Decoder.read (/home/ada/prog.py:11)\n"

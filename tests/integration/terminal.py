@@ -87,6 +87,9 @@ class Terminal:
             assert is_open, f"{wanted} did not come before the end:\n{self.text()}"
             assert time.monotonic() < deadline, f"{wanted} did not come:\n{self.text()}\n{self.raw[-2000:]!r}"
 
+    def settings(self) -> list[object]:
+        return list(termios.tcgetattr(self.fd))
+
     def is_as_before(self) -> bool:
         """Whether the modes are those from before the program, and the main screen is shown."""
         used = self.raw.count(b"\x1b[?1049h") == self.raw.count(b"\x1b[?1049l")

@@ -153,6 +153,7 @@ def test_keys_sort_filter_and_switch() -> None:
             ("\x1bOC", "all threads"),
             ("\x1bOD", r"\(the-sleeper\), 2 of 2"),
             ("\x1b[D", r"\(MainThread\), 1 of 2"),
+            ("\x1b[24;7~\x1b4", r"by %Own"),  # keys with Ctrl and Alt are none of ours
             ("T", r"(?s)%Active.*\(MainThread\).*0\.0 +0\.0  idle .*\(the-sleeper\)"),
             ("T?", "space +the picture stands still"),
             ("?", r"Function \(file:first line\)"),
@@ -228,6 +229,28 @@ def test_ctrl_c_leaves_the_screen() -> None:
         assert screen.is_as_before()
 
 
+def test_ctrl_z_gives_the_terminal_back_until_it_goes_on() -> None:
+    env = environment(TERM="xterm-256color", LANG="C.UTF-8", PS1="PROMPT> ")
+    with (
+        running(python_of("3.11"), TWO_THREADS) as program,
+        terminal(["/bin/bash", "--norc", "--noediting", "-i"], env) as shell,
+    ):
+        shell.wait_for("PROMPT>")
+        modes = shell.settings()
+        shell.send(f"{WF} top -p {program.pid}\r")
+        shell.wait_for(r"spin \(<string>")
+        assert shell.settings() != modes
+        shell.send("\x1a")
+        shell.wait_for("Stopped")
+        assert shell.settings() == modes
+        shell.send("fg\r")
+        shell.wait_for(r"(?s)spin \(<string>.*q quit")
+        shell.send("q")
+        shell.wait_for(r"PROMPT>$")
+        shell.send("exit $?\r")
+        assert shell.wait() == 0
+
+
 def test_what_was_seen_stays_when_the_process_ends() -> None:
     with running(python_of("3.11"), TWO_THREADS) as program, top("-p", program.pid) as screen:
         screen.wait_for("spin")
@@ -271,11 +294,12 @@ def test_a_program_goes_on_when_the_screen_is_left(tmp_path: Path) -> None:
     with top("-d", "300ms", "--", *program(tmp_path, 4, 5)) as screen:
         screen.wait_for(r"spin \(program.py")
         screen.send("q")
-        text = screen.wait_for(r"wf: waiting for the program to end \(process \d+\)")
+        screen.wait_for(r"wf: waiting for the program to end \(process \d+\)")
         assert screen.is_as_before() and screen.status is None
+        text = screen.scrollback()
         assert "first of err" in text and "last of err" not in text
         assert screen.wait() == 5
-        assert "last of out" in screen.text() and "last of err" in screen.text()
+        assert "last of out" in screen.scrollback() and "last of err" in screen.scrollback()
 
 
 def test_ctrl_c_is_the_programs_to_answer() -> None:
