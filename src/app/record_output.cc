@@ -139,7 +139,8 @@ Result<std::unique_ptr<RecordOutput>> RecordOutput::Open(const RecordRequest& re
     return Status(Code::kInvalidArgument, fmt::format("--flush: {} can be written only once; name a file",
                                                       path == "-" ? "standard output" : path));
   }
-  return std::unique_ptr<RecordOutput>(std::make_unique<FileOutput>(request, *format, std::move(path), std::move(*file)));
+  return std::unique_ptr<RecordOutput>(
+      std::make_unique<FileOutput>(request, *format, std::move(path), std::move(*file)));
 }
 
 }  // namespace wf::app

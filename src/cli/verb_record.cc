@@ -115,9 +115,10 @@ Action DeclareRecord(Options options, Context& context) {
   options.Flag("--subprocesses,-s", &request.options.subprocesses, "the Python processes below it too");
   options.Flag("--idle,-i", &request.options.idle, "the time in which threads wait, too");
   options.Flag("--gil,-g", &given->gil, "only the time with the interpreter's lock");
-  options.Choice("--mode", &given->mode, "MODE",
-                 "what time: wall (as --idle), cpu (of each thread's CPU clock), gil (as --gil); else wall without idle",
-                 {"wall", "cpu", "gil"});
+  options.Choice(
+      "--mode", &given->mode, "MODE",
+      "what time: wall (as --idle), cpu (of each thread's CPU clock), gil (as --gil); else wall without idle",
+      {"wall", "cpu", "gil"});
   AddShownOptions(options, given.get());
   AddStore(options, context);
   options.Text("--flush", &given->flush, "DURATION",

@@ -43,7 +43,7 @@ constexpr std::array kVerbs = {
     Verb{"dump", "show what a running Python process does right now, without pausing it",
          "  wf dump -p 1234\n"
          "  wf dump -p 1234 --subprocesses --full-filenames\n"
-         "  wf dump -p 1234 --json | jq '.threads[] | select(.owns_gil)'\n",
+         "  wf dump -p 1234 --json | jq '.[] | select(.owns_gil)'\n",
          &DeclareDump},
     Verb{"record", "sample a running Python process or a program, without a change to it",
          "  wf record -p 1234 -d 30s -o flame.svg\n"

@@ -181,7 +181,7 @@ bool ValueText::AppendKnown(uint64_t object, const Type& type, size_t depth) {
   } else {
     known = AppendSequence(object, (type.flags & kList) != 0, depth);
   }
-  if (wrap) text_ += ")";
+  if (wrap) text_ += ')';
   return known;
 }
 
@@ -266,7 +266,7 @@ bool ValueText::AppendDict(uint64_t object, size_t depth) {
   // Entries that were removed leave holes, hence more than are shown.
   const auto entries = ReadDict(memory_, layout_, object, limits_.items * 4);
   if (entries.empty() && *used != 0) return false;
-  text_ += "{";
+  text_ += '{';
   size_t shown = 0;
   for (; shown < entries.size() && shown < limits_.items && !IsFull(); ++shown) {
     if (shown > 0) text_ += ", ";
@@ -275,7 +275,7 @@ bool ValueText::AppendDict(uint64_t object, size_t depth) {
     Append(entries[shown].second, depth + 1);
   }
   if (shown < *used) text_ += shown > 0 ? ", ..." : "...";
-  text_ += "}";
+  text_ += '}';
   return true;
 }
 

@@ -7,7 +7,8 @@ namespace {
 
 constexpr std::array kFormats = {
     ExportFormat{"flamegraph", ".svg", "interactive flame graph, opens in any browser", false, &WriteFlameGraph},
-    ExportFormat{"collapsed", ".txt", "a line per stack and its count, for flamegraph.pl and others", false, &WriteCollapsed},
+    ExportFormat{"collapsed", ".txt", "a line per stack and its count, for flamegraph.pl and others", false,
+                 &WriteCollapsed},
     ExportFormat{"raw", ".txt", "the same, as py-spy calls it", false, &WriteCollapsed},
     ExportFormat{"speedscope", ".speedscope.json", "speedscope.app", true, &WriteSpeedscope},
     ExportFormat{"chrometrace", ".trace.json", "ui.perfetto.dev and chrome://tracing", true, &WriteChromeTrace},

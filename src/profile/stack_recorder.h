@@ -103,8 +103,8 @@ class StackRecorder {
 
   StackMeta meta_;
   StackTable table_;
-  uint32_t threads_ = 0;           // so far
-  std::map<uint32_t, Live> live_;  // those that have not ended
+  uint32_t threads_ = 0;                   // so far
+  std::map<uint32_t, Live> live_;          // those that have not ended
   std::vector<StackDelta::Thread> ended_;  // to be handed on
   std::vector<StackSample> done_;
   size_t strings_taken_ = 0, frames_taken_ = 0, nodes_taken_ = 0;

@@ -92,12 +92,9 @@ nlohmann::json FrameJson(const DumpFrame& frame, bool with_locals) {
 }
 
 nlohmann::json ProcessJson(const DumpProcess& process) {
-  return {{"pid", process.pid},
-          {"command_line", process.command_line},
-          {"parent", nullptr},
-          {"python_version", process.version},
-          {"python", process.path},
-          {"note", TextOrNull(process.note)},
+  return {{"pid", process.pid},        {"command_line", process.command_line},
+          {"parent", nullptr},         {"python_version", process.version},
+          {"python", process.path},    {"note", TextOrNull(process.note)},
           {"rejects", process.rejects}};
 }
 

@@ -13,8 +13,8 @@ namespace wf::report {
 
 struct DumpLocal {
   std::string name;
-  std::string text;       // as repr() would write it
-  uint64_t address = 0;   // of the object
+  std::string text;      // as repr() would write it
+  uint64_t address = 0;  // of the object
   bool argument = false;
 };
 

@@ -38,7 +38,8 @@ class ThreadStates {
   // R, of which the caller is sure.
   char Ran(int32_t tid);
   // CPU time of the thread since its start, in ns, as of the last Activity that did not know that it slept; the kernel
-  // brings it up to date when the thread is switched and at each of its ticks (1 to 10 ms). 0: the kernel does not tell.
+  // brings it up to date when the thread is switched and at each of its ticks (1 to 10 ms). 0: the kernel does not
+  // tell.
   int64_t CpuNs(int32_t tid);
 
   // The threads that there are; what is known of others is forgotten.

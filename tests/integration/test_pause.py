@@ -139,7 +139,7 @@ def test_a_paused_dump_shows_what_the_threads_did_before(version: str) -> None:
         [thread] = json.loads(ok("dump", "-p", program.pid, "--blocking", "--json"))
         assert (thread["state"], thread["active"]) == ("S", False)
         assert thread["frames"][0]["name"] == "f" and thread["process_info"]["note"] is None
-        assert state_of(program.pid) == "S"
+        state_becomes(program.pid, "S")
 
 
 def test_a_stopped_process_is_read_without_a_pause_and_said() -> None:
