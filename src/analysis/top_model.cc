@@ -154,11 +154,15 @@ void TopModel::ForgetQuiet() {
     if (in_window == windows_ || by_quiet.size() - gone.size() <= kept) break;
     gone.insert(place);
   }
+  Forget(gone);
+  forgotten_ += gone.size();
+}
+
+void TopModel::Forget(const std::set<TopPlaces::Id>& gone) {
   const auto is_gone = [&gone](const auto& each) { return gone.contains(each.first); };
   std::erase_if(all_.places, is_gone);
   for (auto& [number, thread] : threads_) std::erase_if(thread.sheet.places, is_gone);
   places_.Forget(gone);
-  forgotten_ += gone.size();
 }
 
 void TopModel::Reset() {
@@ -166,9 +170,13 @@ void TopModel::Reset() {
   samples_ = 0;
   activity_ = {};
   forgotten_ = 0;
-  const auto start_over = [this](Sheet& sheet) {
+  std::set<TopPlaces::Id> quiet;
+  for (const auto& [place, figures] : all_.places) {
+    if (figures.in_window != windows_) quiet.insert(place);
+  }
+  Forget(quiet);
+  const auto start_over = [](Sheet& sheet) {
     sheet.all_ns = 0;
-    std::erase_if(sheet.places, [this](const auto& each) { return each.second.in_window != windows_; });
     for (auto& [place, figures] : sheet.places) figures.all = {};
   };
   start_over(all_);

@@ -21,6 +21,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -138,6 +139,7 @@ class TopModel {
   void Add(const TopPlaces::Visit& visit, Sheet& sheet) const;
   void ForgetEnded();
   void ForgetQuiet();
+  void Forget(const std::set<TopPlaces::Id>& gone);
   TopTimes WindowOf(const Figures& figures) const;
   bool Matches(TopPlaces::Id place, const TopQuery& query) const;
   const Sheet* SheetOf(std::optional<uint32_t> thread) const;

@@ -221,6 +221,20 @@ TEST_F(TopModelTest, ResetBeginsTheTimesAndCountersAnew) {
   EXPECT_NEAR(model_.Meta().achieved_rate_hz, 0.5, 0.01);
 }
 
+TEST_F(TopModelTest, ResetForgetsWhatIsQuiet) {
+  const uint32_t thread = Thread("main");
+  Read(thread, 0, {"quiet"});
+  EndWindow(1000);
+  Read(thread, 1000, {"busy"});
+  EndWindow(2000);
+  EndWindow(3000);
+  model_.Reset();
+  EXPECT_EQ(model_.places().size(), 2U);  // the function and its line
+  Read(thread, 3000, {"quiet"});
+  EndWindow(4000);
+  EXPECT_EQ(Rows()[0], "quiet 1000/1000 1000/1000");
+}
+
 TEST_F(TopModelTest, ACopyStandsStillWhileTheModelGoesOn) {
   const uint32_t thread = Thread("main");
   Read(thread, 0, {"first"});

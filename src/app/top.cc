@@ -7,7 +7,6 @@
 
 #include "app/kept_output.h"
 #include "app/launched_program.h"
-#include "app/record.h"
 #include "app/stop_signals.h"
 #include "app/top_sampler.h"
 #include "report/top_text.h"
