@@ -92,9 +92,7 @@ int RecordProgram(const RecordRequest& request, RecordOutput& output, const Say&
   Result<LaunchedProgram> program = LaunchedProgram::Start(request.command, signals);
   if (!program.ok()) {
     say(program.status().message());
-    return program.status().code() == Code::kNotFound           ? kNoSuchProgram
-           : program.status().code() == Code::kPermissionDenied ? kCannotExecute
-                                                                : kOwnFailure;
+    return ExitOfStart(program.status());
   }
   RecordOptions options = OptionsOf(request);
   options.below = true;

@@ -28,6 +28,7 @@ namespace wf::app {
 
 struct RecordOptions {
   double rate_hz = 100;
+  int64_t piece_ns = 500'000'000;      // how often a sink is given what is new, at most
   std::optional<int64_t> duration_ns;  // from the first round on
   bool subprocesses = false;
   bool below = false;  // while the process is no Python, one below it will do
@@ -42,6 +43,8 @@ struct RecordOptions {
 class RecordSink {
  public:
   virtual ~RecordSink() = default;
+  // What the first process is called; the others follow.
+  virtual uint32_t first_process() const { return 1; }
   // First of all, when the first Python is seen.
   virtual void Begin(const profile::StackMeta& meta) = 0;
   virtual void PutProcess(const profile::Process& process) = 0;
@@ -50,7 +53,7 @@ class RecordSink {
 
 class RecordSession {
  public:
-  // `sink`, null or of whom its first process is number 2, must outlive it.
+  // `sink`, which may be null, must outlive it.
   RecordSession(int32_t pid, const RecordOptions& options, std::function<bool()> stopped, RecordSink* sink = nullptr);
 
   // Whether there is anything to read now; else why not.
