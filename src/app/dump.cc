@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -39,11 +40,27 @@ Status ReadThreads(sampler::Target& target, FrameDetails& details, report::DumpP
   return {};
 }
 
+// A thread that was stopped while it enters or leaves a function has no whole stack just then, however often it is read.
+constexpr int kMostStops = 10;
+
+bool HasRejected(const std::vector<report::DumpThread>& threads) {
+  return std::any_of(threads.begin(), threads.end(), [](const auto& thread) { return !thread.reject.empty(); });
+}
+
+bool HasRejected(const sampler::Snapshot& snapshot) {
+  return std::any_of(snapshot.threads.begin(), snapshot.threads.end(),
+                     [](const auto& thread) { return thread.stack.reject != cpython::Reject::kNone; });
+}
+
 // While it is paused, all its threads are in the state of being traced: what they did is what they did before.
 Status ReadPaused(sampler::Target& target, FrameDetails& details, report::DumpProcess* process) {
   const auto before = sampler::ReadTasks(process->pid);
   Status read;
-  const Status paused = sampler::WhilePaused(process->pid, [&] { read = ReadThreads(target, details, process); });
+  Status paused;
+  for (int stops = 0; stops < kMostStops && (stops == 0 || HasRejected(process->threads)); ++stops) {
+    process->threads.clear();
+    paused = sampler::WhilePaused(process->pid, [&] { read = ReadThreads(target, details, process); });
+  }
   if (!paused.ok()) {
     AddNote(paused.message(), process);
     return ReadThreads(target, details, process);
@@ -63,7 +80,10 @@ Status ReadNative(sampler::Target& target, FrameDetails& details, report::DumpPr
   sampler::NativeTarget native(target, kDeep);
   sampler::Snapshot snapshot;
   sampler::StopCount stopped;
-  for (int attempt = 0; attempt < kPatience && !snapshot.complete; ++attempt) {
+  const auto is_wanting = [&](int stops) {
+    return !snapshot.complete || (stops < kMostStops && HasRejected(snapshot));
+  };
+  for (int stops = 0; stops < kPatience && is_wanting(stops); ++stops) {
     WF_RETURN_IF_ERROR(native.Read(&snapshot, &stopped));
   }
   for (const auto& thread : snapshot.threads) process->threads.push_back(ThreadOf(thread, details));
