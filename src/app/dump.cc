@@ -40,7 +40,8 @@ Status ReadThreads(sampler::Target& target, FrameDetails& details, report::DumpP
   return {};
 }
 
-// A thread that was stopped while it enters or leaves a function has no whole stack just then, however often it is read.
+// A thread that was stopped while it enters or leaves a function has no whole stack just then, however often it is
+// read.
 constexpr int kMostStops = 10;
 
 bool HasRejected(const std::vector<report::DumpThread>& threads) {

@@ -60,7 +60,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["graph", "--format", "svg"], "--format"),
         (["logs", "--node", "0"], "--node"),
         (["clean", "--max-size", "big"], "no size"),
-        (["dump"], "--pid is required"),
+        (["dump"], "dump what? --pid PID, or --core FILE"),
         (["dump", "--pid", "abc"], "no process id"),
         (["completions", "tcsh"], "shell"),
         (["run", "/no/such/pipeline.py"], "no such file"),
