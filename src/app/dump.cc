@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "app/dump_tasks.h"
 #include "app/package_path.h"
 #include "app/source_lines.h"
 #include "base/redact.h"
@@ -42,6 +43,9 @@ class FrameDetails {
     if (request_.locals != Locals::kNone) frame.locals = LocalsOf(from);
     return frame;
   }
+
+  const DumpRequest& request() const { return request_; }
+  cpython::MemoryReader& memory() { return memory_; }
 
  private:
   std::vector<report::DumpLocal> LocalsOf(const cpython::Frame& from) {
@@ -93,6 +97,11 @@ Status ReadThreads(sampler::Target& target, FrameDetails& details, report::DumpP
     WF_RETURN_IF_ERROR(target.Read(&snapshot));
   }
   for (const auto& thread : snapshot.threads) process->threads.push_back(ThreadOf(thread, details));
+  if (details.request().tasks) {
+    AddTasks(
+        details.memory(), target.runtime(), snapshot, [&](const cpython::Frame& frame) { return details.Of(frame); },
+        process);
+  }
   return {};
 }
 
@@ -145,6 +154,7 @@ Result<report::Dump> DumpStacks(const DumpRequest& request) {
   report::Dump dump;
   dump.full_filenames = request.full_filenames;
   dump.with_locals = request.locals != Locals::kNone;
+  dump.with_tasks = request.tasks;
   std::vector<int32_t> pids = {request.pid};
   if (request.subprocesses) {
     const auto below = sampler::Descendants(request.pid);

@@ -19,6 +19,7 @@ Action DeclareDump(Options options, Context& context) {
   options.Flag("--full-filenames", &given->request.full_filenames, "whole paths instead of those from the package on");
   options.Count("--locals,-l", &given->locals,
                 "local variables of each frame; twice (-ll): longer ones, and what looks like a secret too");
+  options.Flag("--async", &given->request.tasks, "the asyncio tasks of each thread, each with what it awaits");
   options.Flag("--source", &given->request.source, "the line of source below each frame, where it can be read");
   options.Flag("--blocking", &given->request.blocking, "pause the process while it is read, through ptrace");
   options.Flag("--nonblocking", &given->nonblocking, "do not pause the process: what is done anyway");

@@ -28,6 +28,14 @@ struct DumpFrame {
   std::vector<DumpLocal> locals;
 };
 
+struct DumpTask {
+  std::string name;               // empty: it could not be read
+  std::string state;              // "running", "waiting", "ready"
+  std::string awaited_task;       // the name of the task that it awaits; empty: none
+  bool truncated = false;         // deeper than what was read
+  std::vector<DumpFrame> frames;  // its await chain, leaf first
+};
+
 struct DumpThread {
   int32_t tid = 0;  // 0: not known
   uint64_t pthread_id = 0;
@@ -39,6 +47,7 @@ struct DumpThread {
   bool truncated = false;         // deeper than what was read
   std::string reject;             // why the stack, or what is left of it, is not here; empty: it is whole
   std::vector<DumpFrame> frames;  // leaf first
+  std::vector<DumpTask> tasks;    // of asyncio, of its event loop
 };
 
 struct DumpProcess {
@@ -47,6 +56,8 @@ struct DumpProcess {
   std::string version;
   std::string path;  // of the interpreter
   std::string note;  // "stopped by a signal", "traced by process 7 (gdb)"; empty: nothing special
+  std::string asyncio;  // what is to be said of its tasks as a whole; empty: nothing
+  std::vector<DumpTask> other_tasks;  // whose thread is not known
   std::vector<DumpThread> threads;
   std::map<std::string, uint64_t> rejects;  // stacks not shown whole, by reason
 };
@@ -56,6 +67,7 @@ struct Dump {
   std::vector<std::string> skipped;  // a sentence per process that was left out (--subprocesses)
   bool full_filenames = false;
   bool with_locals = false;  // they were asked for
+  bool with_tasks = false;   // those of asyncio were asked for
 };
 
 std::string DumpText(const Dump& dump, const Style& style);
