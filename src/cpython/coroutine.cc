@@ -84,8 +84,8 @@ Generator ReadGenerator(MemoryReader& memory, const Layout& layout, uint64_t obj
   return generator;
 }
 
-// What lies on top of the frame's stack of values.
-uint64_t TopOfStack(MemoryReader& memory, const Layout& layout, uint64_t frame) {
+// What the frame awaits: it lies on top of its stack of values, from 3.15 on below an index (null_or_index of SEND).
+uint64_t AwaitedBy(MemoryReader& memory, const Layout& layout, uint64_t frame) {
   const auto& at = layout.generator;
   uint64_t top = 0;
   if (layout.minor <= 9 || layout.minor >= 14) {
@@ -98,7 +98,8 @@ uint64_t TopOfStack(MemoryReader& memory, const Layout& layout, uint64_t frame) 
     if (!IsPlausiblePointer(base)) return 0;
     top = base + static_cast<uint64_t>(count) * 8;
   }
-  return IsPlausiblePointer(top) ? memory.Get<uint64_t>(top - 8).value_or(0) & ~kTagBits : 0;
+  const uint64_t depth = layout.minor >= 15 ? 16 : 8;
+  return IsPlausiblePointer(top) ? memory.Get<uint64_t>(top - depth).value_or(0) & ~kTagBits : 0;
 }
 
 }  // namespace
@@ -132,7 +133,7 @@ AwaitChain ReadAwaitChain(MemoryReader& memory, const Layout& layout, uint64_t o
     }
     chain.frames.push_back(*generator.raw);
     chain.running = generator.progress == Progress::kRunning;
-    object = generator.progress == Progress::kAwaits ? TopOfStack(memory, layout, generator.frame) : 0;
+    object = generator.progress == Progress::kAwaits ? AwaitedBy(memory, layout, generator.frame) : 0;
   }
   std::reverse(chain.frames.begin(), chain.frames.end());
   return chain;
