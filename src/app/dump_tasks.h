@@ -10,8 +10,8 @@
 
 namespace wf::app {
 
-// Adds to each thread of `process` (those of `snapshot`, in its order) the tasks of its event loop, and a sentence where
-// there are none or not all. What a running task calls is what the thread's stack in `snapshot` has above it.
+// Adds to each thread of `process` (those of `snapshot`, in its order) the tasks of its event loop, and a sentence
+// where there are none or not all. What a running task calls is what the thread's stack in `snapshot` has above it.
 void AddTasks(cpython::MemoryReader& memory, const cpython::Runtime& runtime, const sampler::Snapshot& snapshot,
               const std::function<report::DumpFrame(const cpython::Frame&)>& frame_of, report::DumpProcess* process);
 

@@ -60,8 +60,7 @@ AsyncSnapshot AsyncTasks::Read(std::span<const uint64_t> threads) {
 std::set<uint64_t> AsyncTasks::Find(std::span<const uint64_t> threads, AsyncSnapshot* snapshot) {
   const Layout& layout = runtime_.layout;
   std::set<uint64_t> found;
-  uint64_t interpreter =
-      memory_.Get<uint64_t>(runtime_.address + layout.runtime.interpreters_head).value_or(0);
+  uint64_t interpreter = memory_.Get<uint64_t>(runtime_.address + layout.runtime.interpreters_head).value_or(0);
   for (size_t i = 0; i < kMostInterpreters && IsPlausiblePointer(interpreter); ++i) {
     AddFromModule(interpreter, &found, snapshot);
     if (layout.asyncio.interpreter_tasks != kAbsent) {

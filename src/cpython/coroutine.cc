@@ -31,8 +31,8 @@ bool IsBetween(const std::string& type) {
          type == "anext_awaitable";
 }
 
-// PyFrameState, Include/internal/pycore_frame.h of each version; 3.10's in Include/cpython/frameobject.h. Until 3.12 the
-// instruction tells an await from a yield.
+// PyFrameState, Include/internal/pycore_frame.h of each version; 3.10's in Include/cpython/frameobject.h. Until 3.12
+// the instruction tells an await from a yield.
 Progress ProgressOfState(uint32_t minor, int8_t state) {
   if (minor <= 12) return state == 0 ? Progress::kRunning : state == -1 ? Progress::kSuspended : Progress::kOther;
   const int8_t suspended = minor >= 15 ? 1 : -2;
@@ -93,8 +93,8 @@ uint64_t AwaitedBy(MemoryReader& memory, const Layout& layout, uint64_t frame) {
   } else {
     const auto count = memory.Get<int32_t>(frame + at.stack_top).value_or(0);
     if (count <= 0 || static_cast<size_t>(count) > kMostLocals) return 0;
-    const uint64_t base = layout.minor == 10 ? memory.Get<uint64_t>(frame + at.value_stack).value_or(0)
-                                             : frame + layout.frame.locals;
+    const uint64_t base =
+        layout.minor == 10 ? memory.Get<uint64_t>(frame + at.value_stack).value_or(0) : frame + layout.frame.locals;
     if (!IsPlausiblePointer(base)) return 0;
     top = base + static_cast<uint64_t>(count) * 8;
   }

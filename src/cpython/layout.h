@@ -104,8 +104,9 @@ struct Layout {
   } module;
 
   // PyGenObject, the head of coroutines and asynchronous generators too. `frame` points to the frame until 3.10, then
-  // the frame itself lies there. Whether it runs says `running` until 3.9, then a state, 3.10's in the frame. stack_top,
-  // in the frame: a pointer until 3.9 and from 3.14 on, a count of what lies at *value_stack in 3.10, then of locals.
+  // the frame itself lies there. Whether it runs says `running` until 3.9, then a state, 3.10's in the frame.
+  // stack_top, in the frame: a pointer until 3.9 and from 3.14 on, a count of what lies at *value_stack in 3.10, then
+  // of locals.
   struct {
     uint32_t frame, state, running, frame_state, stack_top, value_stack;
   } generator;

@@ -123,9 +123,12 @@ nlohmann::json TasksJson(const std::vector<DumpTask>& tasks, const Dump& dump) {
 nlohmann::json ProcessJson(const DumpProcess& process, const Dump& dump) {
   return {{"asyncio", TextOrNull(process.asyncio)},
           {"other_tasks", TasksJson(process.other_tasks, dump)},
-          {"pid", process.pid},        {"command_line", process.command_line},
-          {"parent", nullptr},         {"python_version", process.version},
-          {"python", process.path},    {"note", TextOrNull(process.note)},
+          {"pid", process.pid},
+          {"command_line", process.command_line},
+          {"parent", nullptr},
+          {"python_version", process.version},
+          {"python", process.path},
+          {"note", TextOrNull(process.note)},
           {"rejects", process.rejects}};
 }
 

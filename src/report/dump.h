@@ -54,9 +54,9 @@ struct DumpProcess {
   int32_t pid = 0;
   std::string command_line;
   std::string version;
-  std::string path;  // of the interpreter
-  std::string note;  // "stopped by a signal", "traced by process 7 (gdb)"; empty: nothing special
-  std::string asyncio;  // what is to be said of its tasks as a whole; empty: nothing
+  std::string path;                   // of the interpreter
+  std::string note;                   // "stopped by a signal", "traced by process 7 (gdb)"; empty: nothing special
+  std::string asyncio;                // what is to be said of its tasks as a whole; empty: nothing
   std::vector<DumpTask> other_tasks;  // whose thread is not known
   std::vector<DumpThread> threads;
   std::map<std::string, uint64_t> rejects;  // stacks not shown whole, by reason

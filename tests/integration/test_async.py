@@ -148,7 +148,7 @@ def test_what_a_running_task_calls_is_a_part_of_its_chain(version: str) -> None:
     with running(python_of(version), source, asleep=True) as program:
         [task] = tasks(program.pid)
         assert task["state"] == "running"
-        assert [f["name"] for f in task["frames"]] == ["ready", "work", "inner", "main"][1:]
+        assert [f["name"] for f in task["frames"]] == ["work", "inner", "main"]
 
 
 @pytest.mark.parametrize("version", ["3.12", "3.13", *(pytest.param(v, marks=pytest.mark.slow) for v in ("3.14",))])
@@ -165,7 +165,7 @@ def test_eager_tasks_and_task_groups_and_threads(version: str) -> None:
     with running(python_of(version), source, asleep=True) as program:
         found = chains(program.pid)
         assert found["eager"] == ["leaf"] and found["thread"] == ["waits", "to_thread"]
-        assert found["Task-1"] == ["main", "__aexit__"]
+        assert found["Task-1"][:2] == ["main", "__aexit__"]
 
 
 @every_version
