@@ -97,7 +97,11 @@ int main(void) {
   Field("interpreter", AT(PyThreadState, interp));
 #if PY_VERSION_HEX < 0x030b0000
   Field("frame", AT(PyThreadState, frame));
+#if PY_VERSION_HEX >= 0x030a0000
+  Field("cframe", AT(PyThreadState, cframe));
+#else
   Field("cframe", ABSENT);
+#endif
 #elif PY_VERSION_HEX < 0x030d0000
   Field("frame", ABSENT);
   Field("cframe", AT(PyThreadState, cframe));
@@ -125,6 +129,13 @@ int main(void) {
   Field("current_frame", AT(_PyCFrame, current_frame));
 #else
   Field("current_frame", ABSENT);
+#endif
+#if PY_VERSION_HEX >= 0x030b0000 && PY_VERSION_HEX < 0x030d0000
+  Field("previous", AT(_PyCFrame, previous));
+#elif PY_VERSION_HEX >= 0x030a0000 && PY_VERSION_HEX < 0x030b0000
+  Field("previous", AT(CFrame, previous));
+#else
+  Field("previous", ABSENT);
 #endif
   Close();
 
@@ -161,6 +172,11 @@ int main(void) {
   Field("first_shim", FRAME_OWNED_BY_CSTACK);
 #else
   Field("first_shim", FRAME_OWNED_BY_INTERPRETER);
+#endif
+#if PY_VERSION_HEX >= 0x030b0000 && PY_VERSION_HEX < 0x030c0000
+  Field("is_entry", AT(Frame, is_entry));
+#else
+  Field("is_entry", ABSENT);
 #endif
   Close();
 

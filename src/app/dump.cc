@@ -1,16 +1,18 @@
 #include "app/dump.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <string>
 #include <system_error>
 #include <utility>
 
+#include "app/dump_core.h"
+#include "app/dump_frames.h"
 #include "app/dump_tasks.h"
-#include "app/package_path.h"
-#include "app/source_lines.h"
-#include "base/redact.h"
-#include "cpython/locals.h"
+#include "sampler/native_target.h"
 #include "sampler/pause.h"
 #include "sampler/proc_files.h"
 #include "sampler/process_memory.h"
@@ -18,67 +20,6 @@
 
 namespace wf::app {
 namespace {
-
-constexpr cpython::ValueLimits kLongLimits = {.bytes = 4096, .items = 256, .depth = 16, .objects = 4096};
-
-// What is asked for beside the frames themselves, read from one process.
-class FrameDetails {
- public:
-  FrameDetails(int32_t pid, cpython::MemoryReader& memory, const cpython::Layout& layout, const DumpRequest& request)
-      : memory_(memory),
-        layout_(layout),
-        request_(request),
-        paths_("/proc/" + std::to_string(pid) + "/root"),
-        sources_(pid) {}
-
-  report::DumpFrame Of(const cpython::Frame& from) {
-    report::DumpFrame frame;
-    if (from.code == nullptr) return frame;
-    frame.name = from.code->name;
-    frame.qualname = from.code->qualname;
-    frame.filename = from.code->filename;
-    frame.short_filename = paths_.Shorten(from.code->filename);
-    frame.line = from.line;
-    if (request_.source) frame.source = sources_.Of(from.code->filename, from.line);
-    if (request_.locals != Locals::kNone) frame.locals = LocalsOf(from);
-    return frame;
-  }
-
-  const DumpRequest& request() const { return request_; }
-  cpython::MemoryReader& memory() { return memory_; }
-
- private:
-  std::vector<report::DumpLocal> LocalsOf(const cpython::Frame& from) {
-    const bool whole = request_.locals == Locals::kLong;
-    std::vector<report::DumpLocal> locals;
-    for (auto& local : ReadLocals(memory_, layout_, from, whole ? kLongLimits : cpython::ValueLimits())) {
-      if (!whole) local.text = base::IsSecretName(local.name) ? "***" : base::RedactText(local.text);
-      locals.push_back({std::move(local.name), std::move(local.text), local.address, local.argument});
-    }
-    return locals;
-  }
-
-  cpython::MemoryReader& memory_;
-  const cpython::Layout& layout_;
-  const DumpRequest& request_;
-  PackagePaths paths_;
-  SourceLines sources_;
-};
-
-report::DumpThread ThreadOf(const sampler::ThreadSample& from, FrameDetails& details) {
-  report::DumpThread thread;
-  thread.tid = from.tid;
-  thread.pthread_id = from.stack.pthread_id;
-  thread.interpreter = from.stack.interpreter;
-  thread.name = from.name;
-  thread.state = std::string(1, from.state);
-  thread.active = from.active;
-  thread.holds_gil = from.stack.holds_gil;
-  thread.truncated = from.stack.truncated;
-  if (from.stack.reject != cpython::Reject::kNone) thread.reject = Name(from.stack.reject);
-  for (const cpython::Frame& frame : from.stack.frames) thread.frames.push_back(details.Of(frame));
-  return thread;
-}
 
 std::string NoteOn(int32_t pid) {
   const auto status = sampler::ReadStatus(pid);
@@ -97,21 +38,35 @@ Status ReadThreads(sampler::Target& target, FrameDetails& details, report::DumpP
     WF_RETURN_IF_ERROR(target.Read(&snapshot));
   }
   for (const auto& thread : snapshot.threads) process->threads.push_back(ThreadOf(thread, details));
-  if (details.request().tasks) {
-    AddTasks(
-        details.memory(), target.runtime(), snapshot, [&](const cpython::Frame& frame) { return details.Of(frame); },
-        process);
-  }
+  AddTasks(target.runtime(), snapshot.threads, details, process);
   return {};
+}
+
+// A thread that was stopped while it enters or leaves a function has no whole stack just then, however often it is
+// read.
+constexpr int kMostStops = 10;
+
+bool HasRejected(const std::vector<report::DumpThread>& threads) {
+  return std::any_of(threads.begin(), threads.end(), [](const auto& thread) { return !thread.reject.empty(); });
+}
+
+bool HasRejected(const sampler::Snapshot& snapshot) {
+  return std::any_of(snapshot.threads.begin(), snapshot.threads.end(),
+                     [](const auto& thread) { return thread.stack.reject != cpython::Reject::kNone; });
 }
 
 // While it is paused, all its threads are in the state of being traced: what they did is what they did before.
 Status ReadPaused(sampler::Target& target, FrameDetails& details, report::DumpProcess* process) {
   const auto before = sampler::ReadTasks(process->pid);
   Status read;
-  const Status paused = sampler::WhilePaused(process->pid, [&] { read = ReadThreads(target, details, process); });
+  Status paused;
+  for (int stops = 0; stops < kMostStops && (stops == 0 || HasRejected(process->threads)); ++stops) {
+    process->threads.clear();
+    process->other_tasks.clear();
+    paused = sampler::WhilePaused(process->pid, [&] { read = ReadThreads(target, details, process); });
+  }
   if (!paused.ok()) {
-    process->note += (process->note.empty() ? "" : "; ") + paused.message();
+    AddNote(paused.message(), process);
     return ReadThreads(target, details, process);
   }
   for (report::DumpThread& thread : process->threads) {
@@ -123,19 +78,49 @@ Status ReadPaused(sampler::Target& target, FrameDetails& details, report::DumpPr
   return read;
 }
 
+// Local variables and source lines are read when the threads run again.
+Status ReadNative(sampler::Target& target, FrameDetails& details, report::DumpProcess* process) {
+  constexpr sampler::NativeOptions kDeep = {.most_frames = 4096, .most_stack_bytes = 16 << 20};
+  sampler::NativeTarget native(target, kDeep);
+  sampler::Snapshot snapshot;
+  sampler::StopCount stopped;
+  const auto is_wanting = [&](int stops) {
+    return !snapshot.complete || (stops < kMostStops && HasRejected(snapshot));
+  };
+  for (int stops = 0; stops < kPatience && is_wanting(stops); ++stops) {
+    WF_RETURN_IF_ERROR(native.Read(&snapshot, &stopped));
+  }
+  for (const auto& thread : snapshot.threads) process->threads.push_back(ThreadOf(thread, details));
+  AddTasks(target.runtime(), snapshot.threads, details, process);
+  if (!native.pause().ok()) {
+    AddNote("no native frames: " + native.pause().message(), process);
+  } else {
+    AddNote(fmt::format("its threads were stopped for {:.1f} ms, for the native frames",
+                        static_cast<double>(stopped.total_ns) / 1e6),
+            process);
+  }
+  return {};
+}
+
+Status ReadAsAsked(const DumpRequest& request, sampler::Target& target, FrameDetails& details,
+                   report::DumpProcess* process) {
+  if (request.native) return ReadNative(target, details, process);
+  return request.blocking ? ReadPaused(target, details, process) : ReadThreads(target, details, process);
+}
+
 Result<report::DumpProcess> DumpOne(int32_t pid, const DumpRequest& request) {
   sampler::TargetOptions options;
   options.stacks.attempts = kPatience;
+  options.states = !request.native;  // those from before the stop are read instead
   auto target = sampler::Target::Attach(pid, options);
   if (!target.ok()) return target.status();
   const cpython::Runtime& runtime = (*target)->runtime();
   sampler::ProcessMemory memory(pid);
-  FrameDetails details(pid, memory, runtime.layout, request);
+  FrameDetails details("/proc/" + std::to_string(pid) + "/root", SourceLines(pid), memory, runtime.layout, request);
   report::DumpProcess process;
   process.pid = pid;
   process.note = NoteOn(pid);
-  WF_RETURN_IF_ERROR(request.blocking ? ReadPaused(**target, details, &process)
-                                      : ReadThreads(**target, details, &process));
+  WF_RETURN_IF_ERROR(ReadAsAsked(request, **target, details, &process));
   process.command_line = sampler::CommandLine(pid);
   process.version = runtime.version;
   std::error_code ignored;
@@ -155,6 +140,12 @@ Result<report::Dump> DumpStacks(const DumpRequest& request) {
   dump.full_filenames = request.full_filenames;
   dump.with_locals = request.locals != Locals::kNone;
   dump.with_tasks = request.tasks;
+  if (!request.core.empty()) {
+    Result<report::DumpProcess> process = DumpCore(request);
+    if (!process.ok()) return process.status();
+    dump.processes.push_back(std::move(*process));
+    return dump;
+  }
   std::vector<int32_t> pids = {request.pid};
   if (request.subprocesses) {
     const auto below = sampler::Descendants(request.pid);

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "cpython/async_tasks.h"
+
 namespace wf::app {
 namespace {
 
@@ -14,9 +16,10 @@ bool IsSameCode(const cpython::Frame& a, const cpython::Frame& b) {
 }
 
 // The chain of a running task goes on in its thread, where the frame that it was resumed at is a part of the stack.
-std::vector<cpython::Frame> WithCalls(const cpython::AsyncTask& task, const sampler::Snapshot& snapshot) {
+std::vector<cpython::Frame> WithCalls(const cpython::AsyncTask& task,
+                                      const std::vector<sampler::ThreadSample>& threads) {
   if (!task.running || task.frames.empty()) return task.frames;
-  for (const sampler::ThreadSample& thread : snapshot.threads) {
+  for (const sampler::ThreadSample& thread : threads) {
     const auto& frames = thread.stack.frames;
     const auto found = std::find_if(frames.begin(), frames.end(), [&](const cpython::Frame& frame) {
       return frame.address == task.frames[0].address && IsSameCode(frame, task.frames[0]);
@@ -46,18 +49,19 @@ std::string SentenceOn(const cpython::AsyncSnapshot& snapshot) {
 
 }  // namespace
 
-void AddTasks(cpython::MemoryReader& memory, const cpython::Runtime& runtime, const sampler::Snapshot& snapshot,
-              const std::function<report::DumpFrame(const cpython::Frame&)>& frame_of, report::DumpProcess* process) {
-  std::vector<uint64_t> threads;
-  for (const sampler::ThreadSample& thread : snapshot.threads) threads.push_back(thread.stack.thread);
-  const cpython::AsyncSnapshot found = cpython::AsyncTasks(memory, runtime).Read(threads);
+void AddTasks(const cpython::Runtime& runtime, const std::vector<sampler::ThreadSample>& threads, FrameDetails& details,
+              report::DumpProcess* process) {
+  if (!details.request().tasks) return;
+  std::vector<uint64_t> states;
+  for (const sampler::ThreadSample& thread : threads) states.push_back(thread.stack.thread);
+  const cpython::AsyncSnapshot found = cpython::AsyncTasks(details.memory(), runtime).Read(states);
   for (const cpython::AsyncTask& from : found.tasks) {
     report::DumpTask task;
     task.name = from.name;
     task.state = from.running ? "running" : from.waiting ? "waiting" : "ready";
     task.awaited_task = from.awaited_task;
     task.truncated = from.truncated;
-    for (const cpython::Frame& frame : WithCalls(from, snapshot)) task.frames.push_back(frame_of(frame));
+    for (const cpython::Frame& frame : WithCalls(from, threads)) task.frames.push_back(details.Of(frame));
     const auto home = std::find_if(process->threads.begin(), process->threads.end(), [&](const auto& thread) {
       return from.thread_id != 0 && thread.pthread_id == from.thread_id;
     });

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <utility>
 
 #include "base/fd.h"
 
@@ -23,6 +24,14 @@ Status CannotStart(const std::string& program, int error) {
                                                                             : Code::kIo;
   const char* why = error == ENOENT ? "no such program" : std::strerror(error);
   return {code, fmt::format("cannot start {}: {}", program, why)};
+}
+
+void Use(const ProgramStreams& streams) {
+  const std::array<std::pair<int, int>, 3> all = {
+      {{streams.input, STDIN_FILENO}, {streams.output, STDOUT_FILENO}, {streams.error, STDERR_FILENO}}};
+  for (const auto& [from, to] : all) {
+    if (from >= 0) ::dup2(from, to);
+  }
 }
 
 // Reports errno through the pipe, which closes by itself when the program is executed.
@@ -44,7 +53,14 @@ int ErrorOfStart(int pipe) {
 
 }  // namespace
 
-Result<LaunchedProgram> LaunchedProgram::Start(const std::vector<std::string>& command, StopSignals& signals) {
+LaunchExit ExitOfStart(const Status& error) {
+  return error.code() == Code::kNotFound           ? kNoSuchProgram
+         : error.code() == Code::kPermissionDenied ? kCannotExecute
+                                                   : kOwnFailure;
+}
+
+Result<LaunchedProgram> LaunchedProgram::Start(const std::vector<std::string>& command, StopSignals& signals,
+                                               const ProgramStreams& streams) {
   std::vector<std::string> words = command;
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
@@ -62,6 +78,7 @@ Result<LaunchedProgram> LaunchedProgram::Start(const std::vector<std::string>& c
   const int error = errno;
   if (pid == 0) {
     signals.RestoreInChild();
+    Use(streams);
     ::sigprocmask(SIG_SETMASK, &before, nullptr);
     Become(argv.data(), write_end.get());
   }
@@ -76,6 +93,11 @@ Result<LaunchedProgram> LaunchedProgram::Start(const std::vector<std::string>& c
   if (exec_error == 0) return program;
   program.Wait();
   return CannotStart(command[0], exec_error);
+}
+
+bool LaunchedProgram::HasEnded() const {
+  siginfo_t info{};
+  return ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOWAIT | WNOHANG) == 0 && info.si_pid == pid_;
 }
 
 int LaunchedProgram::Wait() {

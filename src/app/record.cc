@@ -61,6 +61,18 @@ RecordOptions OptionsOf(const RecordRequest& request) {
   return options;
 }
 
+void SayStops(const RecordSession& session, const Say& say) {
+  const sampler::StopCount& stopped = session.stopped();
+  if (stopped.stops == 0) {
+    const std::string& why = session.why_no_native().message();
+    if (!why.empty()) say("no native frames: " + why);
+    return;
+  }
+  const double total_ms = static_cast<double>(stopped.total_ns) / 1e6;
+  say(fmt::format("for native frames, threads were stopped {} times, for {:.2f} ms each on average", stopped.stops,
+                  total_ms / static_cast<double>(stopped.stops)));
+}
+
 Result<int> RecordProcess(const RecordRequest& request, RecordOutput& output, const Say& say) {
   const StopSignals signals;
   RecordSession session(request.pid, OptionsOf(request), [&] { return signals.stopped(); }, output.sink());
@@ -71,6 +83,7 @@ Result<int> RecordProcess(const RecordRequest& request, RecordOutput& output, co
     return Status(Code::kFailedPrecondition, fmt::format("process {} ended before it was read", request.pid));
   }
   WF_RETURN_IF_ERROR(output.Write(session, say));
+  SayStops(session, say);
   return 0;
 }
 
@@ -79,9 +92,7 @@ int RecordProgram(const RecordRequest& request, RecordOutput& output, const Say&
   Result<LaunchedProgram> program = LaunchedProgram::Start(request.command, signals);
   if (!program.ok()) {
     say(program.status().message());
-    return program.status().code() == Code::kNotFound           ? kNoSuchProgram
-           : program.status().code() == Code::kPermissionDenied ? kCannotExecute
-                                                                : kOwnFailure;
+    return ExitOfStart(program.status());
   }
   RecordOptions options = OptionsOf(request);
   options.below = true;
@@ -90,6 +101,7 @@ int RecordProgram(const RecordRequest& request, RecordOutput& output, const Say&
   Status status(Code::kNotFound, "nothing is written: there was no Python to read in " + request.command[0]);
   if (session.saw_python()) status = output.Write(session, say);
   if (!status.ok()) say(status.message());
+  SayStops(session, say);
   return program->Wait();
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/launched_program.h"
 #include "app/record_session.h"
 #include "profile/export.h"
 #include "wf/status.h"
@@ -27,9 +28,6 @@ struct RecordRequest {
 
 // Not a file: a run in the store, to be exported as often as wanted. Idle time is always in, and left out by export.
 inline constexpr std::string_view kStoreFormat = "store";
-
-// Exit codes of what launches a program, as env(1) and timeout(1) have them; the program's own otherwise.
-enum LaunchExit : int { kOwnFailure = 125, kCannotExecute = 126, kNoSuchProgram = 127 };
 
 // Returns when the file is written and a launched program ended. `say` gets one line at a time, for standard error: all
 // that there is to tell, errors of a launch included. The result is the exit code: of a launched program its own.

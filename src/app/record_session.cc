@@ -19,7 +19,6 @@ constexpr int64_t kMs = 1'000'000;
 // Between two looks for new processes, and while there is no Python yet: that may be one of them.
 constexpr int64_t kSearchNs = 100 * kMs;
 constexpr int64_t kFirstSearchNs = 25 * kMs;
-constexpr int64_t kPieceNs = 500 * kMs;
 // A longer sleep is cut into slices, in which a signal and the end of the process are noticed.
 constexpr int64_t kSliceNs = 100 * kMs;
 
@@ -35,7 +34,7 @@ void RecordSession::Follow(int32_t pid) {
   sampler::TargetOptions target;
   target.cpu_time = options_.mode == profile::SampleMode::kCpu;
   target.blocking = options_.blocking;
-  watched_.try_emplace(pid, Watched{ProcessWatch(pid, target), {}, {}});
+  watched_.try_emplace(pid, Watched{ProcessWatch(pid, target, options_.native), {}, {}});
 }
 
 Status RecordSession::Attach() {
@@ -93,7 +92,11 @@ bool RecordSession::IsFollowed(int32_t pid) const {
 // False when the process ended.
 bool RecordSession::Look(Watched& watched) {
   const int64_t now_ns = base::MonotonicNs();
+  const sampler::StopCount before = watched.watch.stopped();
   const ProcessWatch::Look found = watched.watch.Read(now_ns, &watched.snapshot);
+  stops_.stops += watched.watch.stopped().stops - before.stops;
+  stops_.total_ns += watched.watch.stopped().total_ns - before.total_ns;
+  why_no_native_ = watched.watch.why_no_native();
   if (found != ProcessWatch::Look::kSeen) {
     if (watched.recorder) watched.recorder->End(now_ns);
     return found != ProcessWatch::Look::kEnded;
@@ -115,11 +118,11 @@ void RecordSession::Begin(int32_t pid, int64_t time_ns) {
   meta.command = sampler::CommandLine(pid);
   if (sink_ != nullptr) sink_->Begin(meta);
   recorder_.emplace(std::move(meta));
-  next_piece_ns_ = time_ns + kPieceNs;
+  next_piece_ns_ = time_ns + options_.piece_ns;
 }
 
 uint32_t RecordSession::AddProcess(int32_t pid) {
-  const uint32_t id = static_cast<uint32_t>(processes_.size()) + (sink_ == nullptr ? 1 : 2);
+  const uint32_t id = static_cast<uint32_t>(processes_.size()) + (sink_ == nullptr ? 1 : sink_->first_process());
   profile::Process process = ProcessRow(id, pid, sampler::CommandLine(pid));
   if (sink_ != nullptr) sink_->PutProcess(process);
   processes_.push_back(std::move(process));
@@ -158,7 +161,7 @@ bool RecordSession::IsKept(const profile::StackSample& sample) const {
 
 void RecordSession::TakePiece(int64_t time_ns) {
   if (time_ns < next_piece_ns_) return;
-  next_piece_ns_ = time_ns + kPieceNs;
+  next_piece_ns_ = time_ns + options_.piece_ns;
   profile::StackDelta piece = recorder_->Take(time_ns);
   std::erase_if(piece.samples, [&](const profile::StackSample& sample) { return !IsKept(sample); });
   for (const profile::StackSample& sample : piece.samples) kept_ += sample.count;

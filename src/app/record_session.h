@@ -28,12 +28,14 @@ namespace wf::app {
 
 struct RecordOptions {
   double rate_hz = 100;
+  int64_t piece_ns = 500'000'000;      // how often a sink is given what is new, at most
   std::optional<int64_t> duration_ns;  // from the first round on
   bool subprocesses = false;
   bool below = false;  // while the process is no Python, one below it will do
   bool idle = false;   // keep readings of waiting threads; in kWall only
   profile::SampleMode mode = profile::SampleMode::kWall;
   bool blocking = false;       // the process is paused while it is read
+  bool native = false;         // native frames too, for which each round stops the processes for a moment
   profile::SampleNeeds needs;  // of what the samples are kept for, where they are not handed on
 };
 
@@ -41,6 +43,8 @@ struct RecordOptions {
 class RecordSink {
  public:
   virtual ~RecordSink() = default;
+  // What the first process is called; the others follow.
+  virtual uint32_t first_process() const { return 1; }
   // First of all, when the first Python is seen.
   virtual void Begin(const profile::StackMeta& meta) = 0;
   virtual void PutProcess(const profile::Process& process) = 0;
@@ -49,7 +53,7 @@ class RecordSink {
 
 class RecordSession {
  public:
-  // `sink`, null or of whom its first process is number 2, must outlive it.
+  // `sink`, which may be null, must outlive it.
   RecordSession(int32_t pid, const RecordOptions& options, std::function<bool()> stopped, RecordSink* sink = nullptr);
 
   // Whether there is anything to read now; else why not.
@@ -60,6 +64,9 @@ class RecordSession {
   const std::string& not_paused() const { return not_paused_; }
   // False when no Python was seen.
   bool saw_python() const { return recorder_.has_value(); }
+  // Of all rounds and processes; and why the last round had no native frames.
+  const sampler::StopCount& stopped() const { return stops_; }
+  const Status& why_no_native() const { return why_no_native_; }
   // What was recorded until now; with a sink only the meta is filled. REQUIRES: saw_python().
   profile::StackProfile SoFar();
   // The same, once, last.
@@ -95,6 +102,8 @@ class RecordSession {
   std::vector<profile::Process> processes_;
   std::string not_paused_;
   uint64_t kept_ = 0;
+  sampler::StopCount stops_;
+  Status why_no_native_;
   int64_t next_search_ns_ = 0;
   int64_t next_piece_ns_ = 0;
 };

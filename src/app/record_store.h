@@ -21,7 +21,9 @@ class RecordStore final : public RecordSink {
   static Result<RecordStore> Open(const std::string& folder, const std::string& name,
                                   const std::vector<std::string>& command);
 
-  // The run begins; the process that records is its number 1. Errors are kept until Close.
+  // Number 1 is the process that records.
+  uint32_t first_process() const override { return 2; }
+  // The run begins. Errors are kept until Close.
   void Begin(const profile::StackMeta& meta) override;
   void PutProcess(const profile::Process& process) override;
   void PutStacks(profile::StackDelta stacks) override;

@@ -42,7 +42,9 @@ std::string Trimmed(std::string_view line) {
 
 }  // namespace
 
-SourceLines::SourceLines(int32_t pid) : proc_("/proc/" + std::to_string(pid)), newest_ns_(StartWallNs(pid)) {}
+SourceLines::SourceLines(int32_t pid)
+    : SourceLines("/proc/" + std::to_string(pid) + "/root", "/proc/" + std::to_string(pid) + "/cwd", StartWallNs(pid)) {
+}
 
 std::string SourceLines::Of(const std::string& filename, int32_t line) {
   if (line <= 0 || filename.empty() || filename[0] == '<') return "";
@@ -53,7 +55,9 @@ std::string SourceLines::Of(const std::string& filename, int32_t line) {
 }
 
 std::vector<std::string> SourceLines::Load(const std::string& filename) const {
-  const std::string path = filename[0] == '/' ? proc_ + "/root" + filename : proc_ + "/cwd/" + filename;
+  const bool is_absolute = filename[0] == '/';
+  if (!is_absolute && folder_.empty()) return {};
+  const std::string path = is_absolute ? root_ + filename : folder_ + "/" + filename;
   // The name comes from the target: it may be a pipe that would block us.
   const base::Fd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   struct stat about{};

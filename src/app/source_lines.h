@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace wf::app {
@@ -13,6 +14,9 @@ class SourceLines {
  public:
   // Of this process, whose mounts are looked through (/proc/<pid>/root).
   explicit SourceLines(int32_t pid);
+  // As seen from here, of a process that lived until `newest_ns` at most (wall time). Relative names are not looked
+  // for.
+  static SourceLines Until(int64_t newest_ns) { return {"", "", newest_ns}; }
 
   // The line without the spaces around it, at most 200 bytes. Empty when the file is gone, is no regular file, is
   // larger than 16 MiB, was changed after the process had started, or has no such line.
@@ -21,8 +25,12 @@ class SourceLines {
  private:
   std::vector<std::string> Load(const std::string& filename) const;
 
-  const std::string proc_;
-  const int64_t newest_ns_;  // wall time: files changed later are not what runs
+  SourceLines(std::string root, std::string folder, int64_t newest_ns)
+      : root_(std::move(root)), folder_(std::move(folder)), newest_ns_(newest_ns) {}
+
+  const std::string root_;
+  const std::string folder_;  // that relative names begin at; empty: not known
+  const int64_t newest_ns_;   // wall time: files changed later are not what runs
   std::map<std::string, std::vector<std::string>> files_;
 };
 

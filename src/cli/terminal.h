@@ -12,6 +12,8 @@ namespace wf::cli {
 // (https://no-color.org). `language`: "en", "fr", or empty for LC_ALL, LC_MESSAGES, LANG, in this order.
 report::Style StyleOfOutput(const std::string& language);
 
+// Whether TERM describes a terminal on whose screen a cursor can be moved about.
+bool CanMoveCursor();
 }  // namespace wf::cli
 
 #endif  // WF_CLI_TERMINAL_H_

@@ -69,6 +69,7 @@ Action DeclareRun(Options options, Context& context);
 Action DeclareRuns(Options options, Context& context);
 Action DeclareServe(Options options, Context& context);
 Action DeclareShow(Options options, Context& context);
+Action DeclareTop(Options options, Context& context);
 
 }  // namespace wf::cli
 

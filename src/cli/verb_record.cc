@@ -67,6 +67,9 @@ Status Complete(Given& given, const std::vector<std::string>& program) {
   if (!rate.ok()) return rate.status().WithContext("--rate");
   request.options.rate_hz = *rate;
   WF_RETURN_IF_ERROR(ReadDuration(given.duration, &request.options.duration_ns));
+  if (request.options.native && given.nonblocking) {
+    return Invalid("--native and --nonblocking: native frames are read while the threads are stopped; leave one out");
+  }
   WF_RETURN_IF_ERROR(ReadMode(given));
   if (!given.flush.empty()) {
     const Result<int64_t> flush = ParseDuration(given.flush);
@@ -119,6 +122,8 @@ Action DeclareRecord(Options options, Context& context) {
       "--mode", &given->mode, "MODE",
       "what time: wall (as --idle), cpu (of each thread's CPU clock), gil (as --gil); else wall without idle",
       {"wall", "cpu", "gil"});
+  options.Flag("--native,-n", &request.options.native,
+               "frames of C, C++ and Rust too, of all threads; each round stops them for a moment");
   AddShownOptions(options, given.get());
   AddStore(options, context);
   options.Text("--flush", &given->flush, "DURATION",

@@ -50,6 +50,11 @@ constexpr std::array kVerbs = {
          "  wf record -o flame.svg -- python train.py --epochs 5\n"
          "  wf record -f speedscope -r 1kHz -t -i -- python -m pytest\n",
          &DeclareRecord, true},
+    Verb{"top", "watch the functions that a running Python process, or a program, is in",
+         "  wf top -p 1234\n"
+         "  wf top -p 1234 --subprocesses --gil\n"
+         "  wf top -- python train.py --epochs 5\n",
+         &DeclareTop, true},
     Verb{"export", "the recorded stacks of a run as flame graph, speedscope, pprof and more",
          "  wf export last -o flame.svg\n"
          "  wf export last -f speedscope -t -o run.speedscope.json\n"

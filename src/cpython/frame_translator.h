@@ -19,6 +19,7 @@ namespace wf::cpython {
 struct Frame {
   std::shared_ptr<const Code> code;  // nullptr: its code object could not be read
   int32_t line = 0;                  // 0: none, or not known
+  bool is_entry = false;             // as RawFrame::is_entry
   uint64_t address = 0;              // of the frame; for locals
 };
 

@@ -32,22 +32,23 @@ struct Layout {
     uint32_t last_holder, locked, switch_number;
   } gil;
 
-  // PyThreadState. Of frame and cframe one is there: 3.11 and 3.12 keep the current frame in a struct on the C stack.
+  // PyThreadState. 3.11 and 3.12 have no frame: they keep the current one in a struct on the C stack, the cframe.
   struct {
     uint32_t next, interpreter, frame, cframe, thread_id, native_thread_id, id, datastack_chunk, datastack_top, size;
   } thread;
 
-  // _PyCFrame
+  // _PyCFrame; in 3.10 CFrame, which has no current_frame.
   struct {
-    uint32_t current_frame;
+    uint32_t current_frame, previous;
   } cframe;
 
   // PyFrameObject until 3.10, then _PyInterpreterFrame. `instruction` is an index until 3.10 (in units of
   // instruction_bytes, negative: not begun), then a pointer into the code. Frames whose owner is first_shim or above
-  // belong to the interpreter itself and have no Python code.
+  // belong to the interpreter itself and have no Python code. is_entry: a byte of 3.11, 1 in the outermost of the
+  // frames that one call of the evaluation loop runs.
   struct {
     uint32_t previous, code, instruction, owner, locals, size;
-    uint32_t instruction_bytes, first_shim;
+    uint32_t instruction_bytes, first_shim, is_entry;
   } frame;
 
   // PyCodeObject. `units` is ob_size: code units from 3.11 on. `instructions` is where the code begins; until 3.10 it

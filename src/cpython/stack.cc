@@ -23,11 +23,19 @@ uint64_t CurrentFrame(MemoryReader& memory, Mirror& mirror, const Layout& layout
   return frame.value_or(0);
 }
 
+// Until 3.10 each frame has a call of the evaluation loop of its own; from 3.12 on a shim follows an entry frame, which
+// the walk sees.
+bool IsEntry(std::span<const std::byte> bytes, const Layout& layout) {
+  if (layout.frame.is_entry != kAbsent) return FieldAt<uint8_t>(bytes, layout.frame.is_entry) != 0;
+  return layout.frame.first_shim == kAbsent;
+}
+
 RawFrame Decode(std::span<const std::byte> bytes, const Layout& layout, uint64_t address) {
   RawFrame frame;
   frame.address = address;
   frame.code = FieldAt<uint64_t>(bytes, layout.frame.code) & ~kTagBits;
   if (layout.frame.owner != kAbsent) frame.owner = FieldAt<uint8_t>(bytes, layout.frame.owner);
+  frame.is_entry = IsEntry(bytes, layout);
   if (layout.frame.instruction_bytes == kAbsent) {
     frame.instruction = FieldAt<uint64_t>(bytes, layout.frame.instruction);
   } else {
@@ -89,7 +97,11 @@ void WalkStack(MemoryReader& memory, Mirror& mirror, const Layout& layout, uint6
     }
     address = FieldAt<uint64_t>(bytes, layout.frame.previous);
     is_rooted = shim || layout.frame.first_shim == kAbsent;
-    if (!shim) stack->frames.push_back(frame);
+    if (!shim) {
+      stack->frames.push_back(frame);
+    } else if (!stack->frames.empty()) {
+      stack->frames.back().is_entry = true;
+    }
   }
   if (address == 0 && !is_rooted && stack->broken == Reject::kNone) {
     // Each call from C begins with a shim: this frame is a generator's that is just being unlinked from its caller.

@@ -34,6 +34,7 @@ struct RawFrame {
   uint64_t code = 0;
   uint64_t instruction = 0;  // until 3.10 the index, sign-extended; then a pointer
   uint8_t owner = 0;
+  bool is_entry = false;  // the outermost of the frames that one call of the evaluation loop runs
 
   bool operator==(const RawFrame&) const = default;
   bool IsSamePlace(const RawFrame& other) const {

@@ -29,6 +29,7 @@ void CopyChanged(const ThreadStack& from, ThreadStack* to) {
       Frame& target = to->frames[i];
       if (target.code != source.code) target.code = source.code;
       target.line = source.line;
+      target.is_entry = source.is_entry;
       target.address = source.address;
     }
   }

@@ -27,7 +27,20 @@ std::string HeadLine(const DumpThread& thread, const Style& style) {
   return Paint(style, Tone::kStrong, line) + "\n";
 }
 
+std::string BaseName(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+// Source and line where these are known, else the library.
+std::string NativeLine(const DumpFrame& frame, bool full, const Style& style) {
+  const std::string& path = frame.line > 0 ? frame.filename : frame.module;
+  std::string place = OneLine(full ? path : BaseName(path));
+  if (frame.line > 0) place += fmt::format(":{}", frame.line);
+  const std::string name = frame.name.empty() ? fmt::format("{:#x}", frame.address) : OneLine(frame.name);
+  if (place.empty()) return fmt::format("    {}\n", name);
+  return fmt::format("    {} {}\n", name, Paint(style, Tone::kFaint, "(" + place + ")"));
+}
+
 std::string FrameLine(const DumpFrame& frame, bool full, const Style& style) {
+  if (frame.native) return NativeLine(frame, full, style);
   if (frame.name.empty()) return fmt::format("    {}\n", kUnreadable);
   std::string place = OneLine(full ? frame.filename : frame.short_filename);
   if (frame.line > 0) place += fmt::format(":{}", frame.line);
@@ -66,13 +79,15 @@ std::string ThreadText(const DumpThread& thread, bool full, const Style& style) 
   if (root_part) text += "    <the thread ran on while it was read: only what stayed the same is shown>\n";
   for (const DumpFrame& frame : thread.frames) text += FrameText(frame, full, style);
   if (thread.truncated) text += "    <truncated>\n";
+  if (!thread.native_end.empty()) text += fmt::format("    <native frames end: {}>\n", thread.native_end);
   if (!thread.reject.empty() && !root_part) text += fmt::format("    <{}>\n", thread.reject);
   for (const DumpTask& task : thread.tasks) text += TaskText(task, full, style);
   return text;
 }
 
 std::string ProcessText(const DumpProcess& process, bool full, const Style& style) {
-  std::string text = fmt::format("Process {}: {}\n", process.pid, OneLine(process.command_line));
+  std::string text = process.core.empty() ? "" : fmt::format("Core file {}\n", OneLine(process.core));
+  text += fmt::format("Process {}: {}\n", process.pid, OneLine(process.command_line));
   text += fmt::format("Python v{} ({})\n", process.version, OneLine(process.path));
   if (!process.note.empty()) text += fmt::format("Note: {}\n", OneLine(process.note));
   for (const DumpThread& thread : process.threads) text += "\n" + ThreadText(thread, full, style);
@@ -91,7 +106,23 @@ nlohmann::json LocalJson(const DumpLocal& local) {
   return {{"name", local.name}, {"addr", local.address}, {"arg", local.argument}, {"repr", local.text}};
 }
 
+nlohmann::json NativeFrameJson(const DumpFrame& frame) {
+  const std::string& file = frame.line > 0 ? frame.filename : frame.module;
+  return {{"name", frame.name.empty() ? fmt::format("{:#x}", frame.address) : frame.name},
+          {"qualname", nullptr},
+          {"filename", file},
+          {"short_filename", BaseName(file)},
+          {"module", TextOrNull(frame.module)},
+          {"line", frame.line},
+          {"source", nullptr},
+          {"locals", nullptr},
+          {"kind", "native"},
+          {"inlined", frame.inlined},
+          {"address", frame.address}};
+}
+
 nlohmann::json FrameJson(const DumpFrame& frame, bool with_locals) {
+  if (frame.native) return NativeFrameJson(frame);
   nlohmann::json locals;
   if (with_locals) locals = nlohmann::json::array();
   for (const DumpLocal& local : frame.locals) locals.push_back(LocalJson(local));
@@ -102,7 +133,8 @@ nlohmann::json FrameJson(const DumpFrame& frame, bool with_locals) {
           {"module", nullptr},
           {"line", frame.line},
           {"source", TextOrNull(frame.source)},
-          {"locals", std::move(locals)}};
+          {"locals", std::move(locals)},
+          {"kind", "python"}};
 }
 
 nlohmann::json TasksJson(const std::vector<DumpTask>& tasks, const Dump& dump) {
@@ -129,6 +161,7 @@ nlohmann::json ProcessJson(const DumpProcess& process, const Dump& dump) {
           {"python_version", process.version},
           {"python", process.path},
           {"note", TextOrNull(process.note)},
+          {"core", TextOrNull(process.core)},
           {"rejects", process.rejects}};
 }
 
@@ -144,6 +177,8 @@ nlohmann::json ThreadJson(const DumpThread& thread, const DumpProcess& process, 
           {"state", thread.state},
           {"interpreter", thread.interpreter},
           {"truncated", thread.truncated},
+          {"has_python", thread.has_python},
+          {"native_end", TextOrNull(thread.native_end)},
           {"reject", TextOrNull(thread.reject)},
           {"frames", std::move(frames)},
           {"tasks", TasksJson(thread.tasks, dump)},

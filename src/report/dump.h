@@ -26,6 +26,10 @@ struct DumpFrame {
   int32_t line = 0;            // 0: none
   std::string source;          // of that line; empty: not asked for, or not to be had
   std::vector<DumpLocal> locals;
+  bool native = false;   // of C, C++, Rust; then:
+  bool inlined = false;  // into the function of the next frame
+  std::string module;    // path of the program or library; empty: the code lies in none
+  uint64_t address = 0;  // in the module
 };
 
 struct DumpTask {
@@ -45,6 +49,8 @@ struct DumpThread {
   bool active = false;
   bool holds_gil = false;
   bool truncated = false;         // deeper than what was read
+  std::string native_end;         // why the native frames end before the root; empty: they do not
+  bool has_python = true;         // false: the interpreter does not know it
   std::string reject;             // why the stack, or what is left of it, is not here; empty: it is whole
   std::vector<DumpFrame> frames;  // leaf first
   std::vector<DumpTask> tasks;    // of asyncio, of its event loop
@@ -52,6 +58,7 @@ struct DumpThread {
 
 struct DumpProcess {
   int32_t pid = 0;
+  std::string core;  // the core file that it is read from; empty: it lives
   std::string command_line;
   std::string version;
   std::string path;                   // of the interpreter

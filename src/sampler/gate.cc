@@ -75,29 +75,38 @@ Status Refusal(int32_t pid, const GateFacts& facts) {
   return {Code::kPermissionDenied, start + why};
 }
 
+Status NotSupported(const std::string& subject, const cpython::FoundRuntime& found) {
+  using cpython::FindOutcome;
+  const std::string version = found.runtime.version.empty() ? "" : " " + found.runtime.version;
+  const std::string start = subject + " runs Python" + version;
+  if (found.outcome == FindOutcome::kTooOld) {
+    return {Code::kFailedPrecondition, start + ", which is older than 3.8, the oldest that wf reads"};
+  }
+  if (found.outcome == FindOutcome::kUnknownVersion) {
+    return {Code::kFailedPrecondition, start + " (" + found.runtime.path +
+                                           "), which this wf does not know: it reads 3.8 to 3." +
+                                           std::to_string(cpython::kNewestMinor) + "; a newer wf may"};
+  }
+  return {
+      Code::kFailedPrecondition,
+      start + " (" + found.runtime.path + ")" +
+          (found.runtime.free_threaded ? ", a free-threaded build; wf reads builds with a GIL"
+                                       : ", built with options that change its structs (such as --with-trace-refs); "
+                                         "wf reads the usual builds")};
+}
+
 Status NotReadable(int32_t pid, const std::string& name, const cpython::FoundRuntime& found) {
   using cpython::FindOutcome;
   const std::string subject = Subject(pid, name);
-  const std::string version = found.runtime.version.empty() ? "" : " " + found.runtime.version;
   switch (found.outcome) {
     case FindOutcome::kNotInitialised:
       return {Code::kFailedPrecondition,
-              subject + " has loaded Python" + version + " (" + found.runtime.path +
+              subject + " has loaded Python" + (found.runtime.version.empty() ? "" : " " + found.runtime.version) +
+                  " (" + found.runtime.path +
                   ") but not initialised it yet, or has finalised it; try again in a moment"};
     case FindOutcome::kTooOld:
-      return {Code::kFailedPrecondition,
-              subject + " runs Python" + version + ", which is older than 3.8, the oldest that wf reads"};
     case FindOutcome::kUnknownVersion:
-      return {Code::kFailedPrecondition, subject + " runs Python" + version + " (" + found.runtime.path +
-                                             "), which this wf does not know: it reads 3.8 to 3." +
-                                             std::to_string(cpython::kNewestMinor) + "; a newer wf may"};
-    case FindOutcome::kUnknownLayout:
-      return {Code::kFailedPrecondition,
-              subject + " runs Python" + version + " (" + found.runtime.path + ")" +
-                  (found.runtime.free_threaded
-                       ? ", a free-threaded build; wf reads builds with a GIL"
-                       : ", built with options that change its structs (such as --with-trace-refs); "
-                         "wf reads the usual builds")};
+    case FindOutcome::kUnknownLayout: return NotSupported(subject, found);
     default:
       return {Code::kFailedPrecondition,
               subject +

@@ -32,6 +32,9 @@ int YamaScope();
 GateFacts ReadGateFacts(int32_t pid, const ProcessStatus& target);
 // The refusal of a read, explained.
 Status Refusal(int32_t pid, const GateFacts& facts);
+// Why one that was found cannot be read; `subject` as "process 7 (python3)". `found.outcome` is kTooOld,
+// kUnknownVersion or kUnknownLayout.
+Status NotSupported(const std::string& subject, const cpython::FoundRuntime& found);
 // Why no interpreter was found; `found.outcome` is not kFound.
 Status NotReadable(int32_t pid, const std::string& name, const cpython::FoundRuntime& found);
 

@@ -16,7 +16,9 @@ namespace wf::sampler {
 //
 // Not OK when the process could not be paused, with the reason: `act` was not called then. kFailedPrecondition: another
 // process traces it, or it is stopped already; kPermissionDenied; kNotFound.
-Status WhilePaused(int32_t pid, const std::function<void()>& act);
+//
+// `stopped_ns`, if given: from before its first thread was stopped until all go on.
+Status WhilePaused(int32_t pid, const std::function<void()>& act, int64_t* stopped_ns = nullptr);
 
 }  // namespace wf::sampler
 

@@ -105,13 +105,17 @@ Status CanBePaused(int32_t pid) {
 
 }  // namespace
 
-Status WhilePaused(int32_t pid, const std::function<void()>& act) {
+Status WhilePaused(int32_t pid, const std::function<void()>& act, int64_t* stopped_ns) {
   Status status = CanBePaused(pid);
   if (!status.ok()) return status;
   std::thread tracer([&] {
-    Tracees tracees(pid);
-    status = tracees.StopAll();
-    if (status.ok()) act();
+    const int64_t begin_ns = base::MonotonicNs();
+    {
+      Tracees tracees(pid);
+      status = tracees.StopAll();
+      if (status.ok()) act();
+    }
+    if (stopped_ns != nullptr) *stopped_ns = base::MonotonicNs() - begin_ns;
   });
   tracer.join();
   return status;

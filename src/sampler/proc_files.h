@@ -39,6 +39,8 @@ struct Task {
   std::string name;  // what the kernel calls it
 };
 
+// The ids of the threads as seen from here, sorted.
+std::vector<int32_t> ReadTids(int32_t pid);
 // The threads by their id as seen from here.
 std::map<int32_t, Task> ReadTasks(int32_t pid);
 

@@ -136,9 +136,15 @@ std::string CommandLine(int32_t pid) {
   return status ? "[" + status->name + "]" : "";
 }
 
+std::vector<int32_t> ReadTids(int32_t pid) {
+  std::vector<int32_t> tids = NumberedEntries("/proc/" + std::to_string(pid) + "/task");
+  std::sort(tids.begin(), tids.end());
+  return tids;
+}
+
 std::map<int32_t, Task> ReadTasks(int32_t pid) {
   std::map<int32_t, Task> tasks;
-  for (const int32_t tid : NumberedEntries("/proc/" + std::to_string(pid) + "/task")) {
+  for (const int32_t tid : ReadTids(pid)) {
     const auto stat = ReadProc(pid, "task/" + std::to_string(tid) + "/stat");
     if (!stat) continue;  // it ended meanwhile
     const std::string_view rest = BehindName(*stat);

@@ -1,5 +1,7 @@
 #include "sampler/snapshot_recorder.h"
 
+#include <fmt/format.h>
+
 #include <string>
 
 namespace wf::sampler {
@@ -49,7 +51,9 @@ void SnapshotRecorder::Arrange(const Snapshot& snapshot, int64_t time_ns) {
   order_.clear();
   arranged_ = snapshot.list_version;
   for (const ThreadSample& sample : snapshot.threads) {
-    const auto [at, is_new] = threads_.try_emplace({sample.stack.interpreter, sample.stack.state_id});
+    const auto key = sample.has_python ? std::pair(sample.stack.interpreter, sample.stack.state_id)
+                                       : std::pair(int64_t{-1}, static_cast<uint64_t>(sample.tid));
+    const auto [at, is_new] = threads_.try_emplace(key);
     Thread& thread = at->second;
     thread.round = round_;
     if (is_new) {
@@ -80,8 +84,13 @@ void SnapshotRecorder::RecordThread(const ThreadSample& sample, Thread& thread, 
     recorder_.CountRejected(std::string(Name(sample.stack.reject)) + (in_part ? ", kept in part" : ""));
     if (!in_part) return;
   }
-  const bool is_same = sample.stack.version != 0 && sample.stack.version == thread.version;
-  const uint32_t node = is_same ? thread.node : StackOf(sample.stack, thread);
+  const bool is_mixed = sample.mixed_version != 0;
+  const uint64_t version = is_mixed ? sample.mixed_version : sample.stack.version;
+  if (version == 0 || version != thread.version) {
+    thread.node = is_mixed ? MixedStackOf(sample) : StackOf(sample.stack, thread);
+    thread.version = version;
+  }
+  const uint32_t node = thread.node;
   thread.cpu_ns = sample.cpu_ns;
   recorder_.Record(thread.index, {.time_ns = time_ns,
                                   .clock_ns = ClockOf(thread, time_ns),
@@ -110,9 +119,29 @@ uint32_t SnapshotRecorder::StackOf(const cpython::ThreadStack& stack, Thread& th
   }
   steps.resize(depth);
   if (stack.reject == Reject::kTorn) node = table.Push(node, Marker("<torn>"));
-  thread.version = stack.version;
-  thread.node = node;
   return node;
+}
+
+uint32_t SnapshotRecorder::MixedStackOf(const ThreadSample& sample) {
+  profile::StackTable& table = recorder_.table();
+  const cpython::ThreadStack& stack = sample.stack;
+  uint32_t node = profile::kEmptyStack;
+  if (stack.truncated || sample.native_end != native::StackEnd::kRoot) node = table.Push(node, Marker("<truncated>"));
+  if (stack.reject != Reject::kNone) node = table.Push(node, Marker("<unreadable>"));
+  for (auto frame = sample.mixed.rbegin(); frame != sample.mixed.rend(); ++frame) {
+    node = table.Push(node, frame->place != nullptr ? FrameOf(*frame->place)
+                                                    : FrameOf(stack.frames[static_cast<size_t>(frame->python)]));
+  }
+  return node;
+}
+
+uint32_t SnapshotRecorder::FrameOf(const native::Place& place) {
+  profile::StackTable& table = recorder_.table();
+  const std::string& name = place.function.name;
+  return table.AddFrame({.kind = profile::FrameKind::kNative,
+                         .name = table.Intern(name.empty() ? fmt::format("{:#x}", place.address) : name),
+                         .file = table.Intern(place.module),
+                         .line = place.function.line});
 }
 
 uint32_t SnapshotRecorder::FrameOf(const cpython::Frame& frame) {

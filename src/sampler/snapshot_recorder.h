@@ -4,6 +4,8 @@
 // be: "<torn>" inside of the part that stayed the same, "<unreadable>" or "<truncated>" outside of the innermost
 // frames. One of which nothing is known is not kept; the reading before lasts on. Both are counted by reason.
 //
+// Native frames bear their library as file, and the line of their source where it is known.
+//
 // Threading: one thread at a time.
 #ifndef WF_SAMPLER_SNAPSHOT_RECORDER_H_
 #define WF_SAMPLER_SNAPSHOT_RECORDER_H_
@@ -58,16 +60,19 @@ class SnapshotRecorder {
   int64_t ClockOf(const Thread& thread, int64_t time_ns) const;
   void RecordThread(const ThreadSample& sample, Thread& thread, int64_t time_ns);
   uint32_t StackOf(const cpython::ThreadStack& stack, Thread& thread);
+  uint32_t MixedStackOf(const ThreadSample& sample);
   uint32_t FrameOf(const cpython::Frame& frame);
+  uint32_t FrameOf(const native::Place& place);
   uint32_t Marker(std::string_view text);
 
   profile::StackRecorder& recorder_;
   const uint32_t process_;
   uint64_t round_ = 0;
-  std::map<std::pair<int64_t, uint64_t>, Thread> threads_;  // by interpreter and id of the PyThreadState
-  std::vector<Thread*> order_;                              // as they stand in the snapshot of arranged_
-  uint64_t arranged_ = 0;                                   // its list_version
-  std::unordered_map<uint64_t, Texts> texts_;               // by Code::id
+  // By interpreter and id of the PyThreadState; those that no interpreter knows by -1 and their tid.
+  std::map<std::pair<int64_t, uint64_t>, Thread> threads_;
+  std::vector<Thread*> order_;                 // as they stand in the snapshot of arranged_
+  uint64_t arranged_ = 0;                      // its list_version
+  std::unordered_map<uint64_t, Texts> texts_;  // by Code::id
 };
 
 }  // namespace wf::sampler

@@ -23,6 +23,8 @@
 #include "cpython/runtime.h"
 #include "cpython/stack_reader.h"
 #include "cpython/thread_names.h"
+#include "native/address_space.h"
+#include "native/unwinder.h"
 #include "sampler/process_memory.h"
 #include "sampler/thread_states.h"
 #include "wf/status.h"
@@ -39,6 +41,12 @@ struct TargetOptions {
   bool blocking = false;  // pause the process while its stacks are read (pause.h)
 };
 
+// A frame of a stack that shows native ones too.
+struct MixedFrame {
+  int32_t python = -1;                   // index in ThreadStack::frames; -1: a native one
+  const native::Place* place = nullptr;  // of a native one
+};
+
 struct ThreadSample {
   int32_t tid = 0;        // as seen from here; 0: not known
   char state = '?';       // R, S, D, T … of /proc; '?': not known
@@ -48,6 +56,12 @@ struct ThreadSample {
   uint64_t attempt = 0;   // of Workflow; 0: none, or not known. Not Target's to fill in, nor is:
   bool is_wanted = true;  // false: its time is to count for nothing
   cpython::ThreadStack stack;
+  // Filled by NativeTarget: native and Python frames, leaf first; empty: the Python frames are all that is known.
+  std::vector<MixedFrame> mixed;
+  uint64_t mixed_version = 0;  // of what is in `mixed`, as ThreadStack::version is of its frames; 0: nothing is
+  // Why the native frames end before the root; kRoot also when there are none.
+  native::StackEnd native_end = native::StackEnd::kRoot;
+  bool has_python = true;  // false: a thread that the interpreter does not know
 };
 
 struct Snapshot {
@@ -78,11 +92,6 @@ class Target {
  private:
   Target(int32_t pid, cpython::Runtime runtime, const TargetOptions& options);
 
-  struct BeforePause {
-    char state = '?';
-    int64_t cpu_ns = 0;
-  };
-  BeforePause AskBeforePause(int32_t tid);
   const cpython::Sample& ReadPaused(Snapshot* snapshot);
   void Ask(const cpython::ThreadStack& stack, int64_t now_ns, ThreadSample* thread);
   char StateOf(int32_t tid, const cpython::ThreadStack& stack, int64_t now_ns);
@@ -100,7 +109,7 @@ class Target {
   cpython::StackReader stacks_;
   cpython::ThreadNames names_;
   ThreadStates states_;
-  std::map<int32_t, BeforePause> before_pause_;           // by tid
+  std::map<int32_t, char> before_pause_;                  // states by tid
   std::vector<size_t> order_;                             // of the threads of the arranged snapshot, in the sample
   uint64_t arranged_ = 0;                                 // its list_version
   uint64_t arranged_list_ = 0;                            // that of the sample

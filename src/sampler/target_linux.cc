@@ -80,23 +80,12 @@ Status Target::Read(Snapshot* snapshot) {
 
 // While a process is paused, all its threads look alike: what they did is what they did before.
 const cpython::Sample& Target::ReadPaused(Snapshot* snapshot) {
-  std::map<int32_t, BeforePause> before;
-  for (const auto& [thread, tid] : tids_) before[tid] = AskBeforePause(tid);
-  before_pause_ = std::move(before);
+  before_pause_.clear();
+  for (const auto& [thread, tid] : tids_) before_pause_[tid] = states_.StateBeforeStop(tid);
   const cpython::Sample* sample = nullptr;
   const Status paused = WhilePaused(pid_, [&] { sample = &stacks_.Read(); });
   snapshot->not_paused = paused.code() == Code::kNotFound ? "" : paused.message();
   return sample != nullptr ? *sample : stacks_.Read();
-}
-
-// Each pause wakes the threads that wait, to begin their wait anew; on a busy machine they stand in line for a CPU.
-Target::BeforePause Target::AskBeforePause(int32_t tid) {
-  constexpr int64_t kOnlyWokenNs = 100'000;
-  BeforePause now{.state = states_.State(tid), .cpu_ns = states_.CpuNs(tid)};
-  const auto last = before_pause_.find(tid);
-  const bool waited = last != before_pause_.end() && last->second.state != 'R';
-  if (waited && now.state == 'R' && now.cpu_ns - last->second.cpu_ns < kOnlyWokenNs) now.state = last->second.state;
-  return now;
 }
 
 bool Target::IsArranged(const cpython::Sample& sample, const Snapshot& snapshot) const {
@@ -162,7 +151,7 @@ void Target::Ask(const cpython::ThreadStack& stack, int64_t now_ns, ThreadSample
 
 char Target::StateOf(int32_t tid, const cpython::ThreadStack& stack, int64_t now_ns) {
   if (!options_.states) return '?';
-  if (const auto before = before_pause_.find(tid); before != before_pause_.end()) return before->second.state;
+  if (const auto before = before_pause_.find(tid); before != before_pause_.end()) return before->second;
   if (!options_.only_activity) return states_.State(tid);
   if (stack.ran_meanwhile && tid != 0) return states_.Ran(tid);
   return states_.Activity(tid, stack.unchanged, now_ns);

@@ -35,6 +35,9 @@ class ThreadStates {
   // call before, as far as the interpreter tells.
   char Activity(int32_t tid, bool ran_no_python, int64_t now_ns);
 
+  // As State, for who stops the thread after each call: one that only woke up because it went on, to begin its wait
+  // anew, is said to wait as before. CpuNs is as of this call then.
+  char StateBeforeStop(int32_t tid);
   // R, of which the caller is sure.
   char Ran(int32_t tid);
   // CPU time of the thread since its start, in ns, as of the last Activity that did not know that it slept; the kernel
@@ -55,6 +58,7 @@ class ThreadStates {
     uint64_t runs = 0;   // how often it was put on a CPU until then, at least; 0: not known
     int64_t cpu_ns = 0;
     bool may_have_run = true;  // since cpu_ns was read
+    char before_stop = '?';    // the last answer of StateBeforeStop
     int64_t due_ns = 0;        // when a thread that waits is asked again
     bool is_kept = false;
   };

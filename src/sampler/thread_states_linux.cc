@@ -83,6 +83,20 @@ char ThreadStates::State(int32_t tid) {
   return state;
 }
 
+// On a busy machine the threads that a stop woke stand in line for a CPU.
+char ThreadStates::StateBeforeStop(int32_t tid) {
+  constexpr int64_t kOnlyWokenNs = 100'000;
+  char state = State(tid);
+  if (state == '?') return state;
+  Known& known = known_[tid];
+  const int64_t before_ns = known.cpu_ns;
+  const int64_t ran_ns = CpuNs(tid) - before_ns;
+  const bool waited = known.before_stop != '?' && known.before_stop != 'R';
+  if (waited && state == 'R' && ran_ns < kOnlyWokenNs) state = known.before_stop;
+  known.before_stop = state;
+  return state;
+}
+
 // The first and the third number of "schedstat". False where the kernel does not count.
 bool ThreadStates::ReadSchedule(int32_t tid, Known& known, uint64_t* cpu_ns, uint64_t* runs) {
   const std::string_view line = ReadFile(tid, "schedstat", &known.schedule);

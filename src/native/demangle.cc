@@ -1,0 +1,80 @@
+#include "native/demangle.h"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <memory>
+#include <utility>
+
+namespace wf::native {
+namespace {
+
+constexpr size_t kLongest = 1024;  // longer ones are not worth the time that undoing them may take
+
+// Parts of a function that the compiler moved, and copies that it made: for the reader the same function.
+std::string_view WithoutSuffixes(std::string_view name) {
+  name = name.substr(0, name.find('@'));
+  for (const std::string_view mark : {".cold", ".part.", ".constprop.", ".isra.", ".lto_priv.", ".llvm."}) {
+    const size_t at = name.find(mark);
+    if (at != std::string_view::npos && at > 0) name = name.substr(0, at);
+  }
+  return name;
+}
+
+bool IsHash(std::string_view text) {
+  return text.size() == 17 && text[0] == 'h' && text.find_first_not_of("0123456789abcdef", 1) == std::string_view::npos;
+}
+
+// Rust's older scheme is that of C++ with a hash as last name and marks for what C++ has not.
+std::string FromRust(std::string_view name) {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kMarks = {{{"$LT$", "<"},
+                                                                                            {"$GT$", ">"},
+                                                                                            {"$RF$", "&"},
+                                                                                            {"$BP$", "*"},
+                                                                                            {"$LP$", "("},
+                                                                                            {"$RP$", ")"},
+                                                                                            {"$C$", ","},
+                                                                                            {"$SP$", "@"},
+                                                                                            {"$u20$", " "},
+                                                                                            {"$u27$", "'"},
+                                                                                            {"$u5b$", "["},
+                                                                                            {"$u5d$", "]"},
+                                                                                            {"$u7b$", "{"},
+                                                                                            {"..", "::"}}};
+  std::string text;
+  for (size_t i = 0; i < name.size();) {
+    const auto mark = std::find_if(kMarks.begin(), kMarks.end(),
+                                   [&](const auto& each) { return name.substr(i).starts_with(each.first); });
+    if (mark != kMarks.end()) {
+      text += mark->second;
+      i += mark->first.size();
+    } else if (name.substr(i).starts_with("$u7d$")) {
+      text += '}';
+      i += 5;
+    } else if (name[i] == '_' && name.substr(i + 1).starts_with('$') && (i == 0 || text.ends_with(':'))) {
+      ++i;  // stands before a mark at the beginning of a name
+    } else {
+      text += name[i++];
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string ReadableName(std::string_view symbol) {
+  const std::string_view plain = WithoutSuffixes(symbol);
+  if (!plain.starts_with("_Z") || plain.size() > kLongest) return std::string(plain);
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> text(
+      abi::__cxa_demangle(std::string(plain).c_str(), nullptr, nullptr, &status), &std::free);
+  if (status != 0 || text == nullptr) return std::string(plain);
+  const std::string_view name(text.get());
+  const size_t last = name.rfind("::");
+  if (last != std::string_view::npos && IsHash(name.substr(last + 2))) return FromRust(name.substr(0, last));
+  return std::string(name);
+}
+
+}  // namespace wf::native
