@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -176,6 +179,17 @@ def test_tasks_written_in_python_are_shown_too(version: str) -> None:
     with running(python_of(version), source, asleep=True) as program:
         found = chains(program.pid)
         assert [found[name] for name in "abc"] == [["mid_a", "leaf"], ["mid_b", "leaf"], ["mid_c", "leaf"]]
+
+
+def test_tasks_of_a_core_file_are_those_of_the_process(tmp_path: Path) -> None:
+    gcore = shutil.which("gcore")
+    if gcore is None:
+        pytest.skip("no gcore here (Debian: apt-get install gdb)")
+    with running(python_of("3.12"), THREE, asleep=True) as program:
+        alive = ok("dump", "-p", program.pid, "--async")
+        subprocess.run([gcore, "-o", tmp_path / "core", str(program.pid)], check=True, capture_output=True)
+    dead = ok("dump", "--core", tmp_path / f"core.{program.pid}", "--async")
+    assert dead[dead.index('  Task "') :] == alive[alive.index('  Task "') :]
 
 
 @every_version
