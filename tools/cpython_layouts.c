@@ -17,6 +17,7 @@
 #endif
 #if PY_VERSION_HEX >= 0x030e0000
 #include "internal/pycore_interpframe_structs.h"
+#include "internal/pycore_tstate.h"
 #endif
 
 #define ABSENT 0xFFFFFFFFu
@@ -295,6 +296,46 @@ int main(void) {
   /* PyModuleObject is private; md_dict has followed the object's head since 3.0. */
   Open("module");
   Field("dict", sizeof(PyObject));
+  Close();
+  /* A generator, coroutine or asynchronous generator, and what its frame says of its stack of values. */
+  Open("generator");
+#if PY_VERSION_HEX < 0x030b0000
+  Field("frame", AT(PyGenObject, gi_frame));
+  Field("state", ABSENT);
+#else
+  Field("frame", AT(PyGenObject, gi_iframe));
+  Field("state", AT(PyGenObject, gi_frame_state));
+#endif
+#if PY_VERSION_HEX < 0x030a0000
+  Field("running", AT(PyGenObject, gi_running));
+  Field("frame_state", ABSENT);
+  Field("stack_top", AT(Frame, f_stacktop));
+  Field("value_stack", AT(Frame, f_valuestack));
+#elif PY_VERSION_HEX < 0x030b0000
+  Field("running", ABSENT);
+  Field("frame_state", AT(Frame, f_state));
+  Field("stack_top", AT(Frame, f_stackdepth));
+  Field("value_stack", AT(Frame, f_valuestack));
+#else
+  Field("running", ABSENT);
+  Field("frame_state", ABSENT);
+#if PY_VERSION_HEX < 0x030e0000
+  Field("stack_top", AT(Frame, stacktop));
+#else
+  Field("stack_top", AT(Frame, stackpointer));
+#endif
+  Field("value_stack", ABSENT);
+#endif
+  Close();
+  /* The lists of asyncio's tasks: heads of struct llist_node. */
+  Open("asyncio");
+#if PY_VERSION_HEX < 0x030e0000
+  Field("thread_tasks", ABSENT);
+  Field("interpreter_tasks", ABSENT);
+#else
+  Field("thread_tasks", AT(_PyThreadStateImpl, asyncio_tasks_head));
+  Field("interpreter_tasks", AT(PyInterpreterState, asyncio_tasks_head));
+#endif
   Close();
   return 0;
 }

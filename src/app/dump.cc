@@ -11,6 +11,7 @@
 
 #include "app/dump_core.h"
 #include "app/dump_frames.h"
+#include "app/dump_tasks.h"
 #include "sampler/native_target.h"
 #include "sampler/pause.h"
 #include "sampler/proc_files.h"
@@ -37,6 +38,7 @@ Status ReadThreads(sampler::Target& target, FrameDetails& details, report::DumpP
     WF_RETURN_IF_ERROR(target.Read(&snapshot));
   }
   for (const auto& thread : snapshot.threads) process->threads.push_back(ThreadOf(thread, details));
+  AddTasks(target.runtime(), snapshot.threads, details, process);
   return {};
 }
 
@@ -60,6 +62,7 @@ Status ReadPaused(sampler::Target& target, FrameDetails& details, report::DumpPr
   Status paused;
   for (int stops = 0; stops < kMostStops && (stops == 0 || HasRejected(process->threads)); ++stops) {
     process->threads.clear();
+    process->other_tasks.clear();
     paused = sampler::WhilePaused(process->pid, [&] { read = ReadThreads(target, details, process); });
   }
   if (!paused.ok()) {
@@ -88,6 +91,7 @@ Status ReadNative(sampler::Target& target, FrameDetails& details, report::DumpPr
     WF_RETURN_IF_ERROR(native.Read(&snapshot, &stopped));
   }
   for (const auto& thread : snapshot.threads) process->threads.push_back(ThreadOf(thread, details));
+  AddTasks(target.runtime(), snapshot.threads, details, process);
   if (!native.pause().ok()) {
     AddNote("no native frames: " + native.pause().message(), process);
   } else {
@@ -135,6 +139,7 @@ Result<report::Dump> DumpStacks(const DumpRequest& request) {
   report::Dump dump;
   dump.full_filenames = request.full_filenames;
   dump.with_locals = request.locals != Locals::kNone;
+  dump.with_tasks = request.tasks;
   if (!request.core.empty()) {
     Result<report::DumpProcess> process = DumpCore(request);
     if (!process.ok()) return process.status();

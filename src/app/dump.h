@@ -20,6 +20,7 @@ struct DumpRequest {
   bool full_filenames = false;
   // With kShort what looks like a secret is "***"; with kLong it is shown, and longer texts are.
   Locals locals = Locals::kNone;
+  bool tasks = false;     // of asyncio, that are not done
   bool source = false;    // the line of each frame
   bool blocking = false;  // pause the process while it is read
   bool native = false;    // frames of C, C++ and Rust too; pauses the process

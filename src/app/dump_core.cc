@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "app/dump_frames.h"
+#include "app/dump_tasks.h"
 #include "cpython/eval_anchors.h"
 #include "cpython/runtime.h"
 #include "cpython/stack_reader.h"
@@ -143,6 +144,7 @@ Result<report::DumpProcess> DumpCore(const DumpRequest& request) {
   if (request.native) AddNative(core, layout, native, &threads);
   FrameDetails details("", SourceLines::Until(WrittenNs(request.core)), core, layout, request);
   for (const auto& thread : threads) process.threads.push_back(ThreadOf(thread, details));
+  AddTasks(found.runtime, threads, details, &process);
   if (const std::string missing = Missing(core); !missing.empty()) AddNote(missing, &process);
   return process;
 }

@@ -26,6 +26,8 @@ class FrameDetails {
       : memory_(memory), layout_(layout), request_(request), paths_(std::move(root)), sources_(std::move(sources)) {}
 
   report::DumpFrame Of(const cpython::Frame& from);
+  const DumpRequest& request() const { return request_; }
+  cpython::MemoryReader& memory() { return memory_; }
 
  private:
   std::vector<report::DumpLocal> LocalsOf(const cpython::Frame& from);

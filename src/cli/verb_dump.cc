@@ -52,6 +52,7 @@ void AddOptions(Options options, Given* given) {
   options.Flag("--full-filenames", &request.full_filenames, "whole paths instead of those from the package on");
   options.Count("--locals,-l", &given->locals,
                 "local variables of each frame; twice (-ll): longer ones, and what looks like a secret too");
+  options.Flag("--async", &request.tasks, "the asyncio tasks of each thread, each with what it awaits");
   options.Flag("--source", &request.source, "the line of source below each frame, where it can be read");
   options.Flag("--native,-n", &request.native,
                "frames of C, C++ and Rust too, of all threads; stops them for a moment");

@@ -103,6 +103,19 @@ struct Layout {
   struct {
     uint32_t dict;
   } module;
+
+  // PyGenObject, the head of coroutines and asynchronous generators too. `frame` points to the frame until 3.10, then
+  // the frame itself lies there. Whether it runs says `running` until 3.9, then a state, 3.10's in the frame.
+  // stack_top, in the frame: a pointer until 3.9 and from 3.14 on, a count of what lies at *value_stack in 3.10, then
+  // of locals.
+  struct {
+    uint32_t frame, state, running, frame_state, stack_top, value_stack;
+  } generator;
+
+  // Heads of the lists of tasks, from 3.14 on: in a thread, and in the interpreter for those of threads that ended.
+  struct {
+    uint32_t thread_tasks, interpreter_tasks;
+  } asyncio;
 };
 
 // The table of CPython 3.<minor>; nullptr when there is none.

@@ -23,6 +23,8 @@ constexpr Layout kLayout3_11 = {
     .object = {.type = 8, .size = 16},
     .type = {.name = 24, .basic_size = 32, .flags = 168, .dict_offset = 288, .cached_keys = 872},
     .module = {.dict = 16},
+    .generator = {.frame = 80, .state = 75, .running = kAbsent, .frame_state = kAbsent, .stack_top = 64, .value_stack = kAbsent},
+    .asyncio = {.thread_tasks = kAbsent, .interpreter_tasks = kAbsent},
 };
 // clang-format on
 

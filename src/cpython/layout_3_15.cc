@@ -23,6 +23,8 @@ constexpr Layout kLayout3_15 = {
     .object = {.type = 8, .size = 16},
     .type = {.name = 24, .basic_size = 32, .flags = 168, .dict_offset = 288, .cached_keys = 888},
     .module = {.dict = 16},
+    .generator = {.frame = 72, .state = 67, .running = kAbsent, .frame_state = kAbsent, .stack_top = 64, .value_stack = kAbsent},
+    .asyncio = {.thread_tasks = 1048, .interpreter_tasks = 10856},
 };
 // clang-format on
 

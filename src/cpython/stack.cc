@@ -52,6 +52,15 @@ std::string_view Name(Reject reason) {
   return kNames.at(static_cast<size_t>(reason));
 }
 
+std::optional<RawFrame> ReadFrame(MemoryReader& memory, const Layout& layout, uint64_t address) {
+  std::array<std::byte, 512> bytes{};
+  if (!IsPlausiblePointer(address) || layout.frame.size > bytes.size()) return std::nullopt;
+  if (!memory.ReadOne(address, bytes.data(), layout.frame.size)) return std::nullopt;
+  const RawFrame frame = Decode(bytes, layout, address);
+  if (frame.owner > kHighestOwner || !IsPlausiblePointer(frame.code)) return std::nullopt;
+  return frame;
+}
+
 void WalkStack(MemoryReader& memory, Mirror& mirror, const Layout& layout, uint64_t thread, size_t most,
                RawStack* stack) {
   stack->frames.clear();

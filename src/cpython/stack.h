@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -46,6 +47,9 @@ struct RawStack {
   bool truncated = false;         // there are more towards the root
   Reject broken = Reject::kNone;  // why the walk ended before the root
 };
+
+// The frame at `address`; nullopt when it cannot be read or is none with Python code.
+std::optional<RawFrame> ReadFrame(MemoryReader& memory, const Layout& layout, uint64_t address);
 
 // Walks from the current frame of the thread whose PyThreadState lies at `thread` to its root, at most `most` frames.
 // The walk is bounded whatever the bytes are. What `stack` held is replaced.

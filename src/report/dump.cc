@@ -63,6 +63,16 @@ std::string FrameText(const DumpFrame& frame, bool full, const Style& style) {
   return text + LocalsText(frame, true) + LocalsText(frame, false);
 }
 
+std::string TaskText(const DumpTask& task, bool full, const Style& style) {
+  const std::string name = task.name.empty() ? std::string(kUnreadable) : "\"" + OneLine(task.name) + "\"";
+  std::string head = fmt::format("Task {} ({}", name, task.state);
+  if (!task.awaited_task.empty()) head += fmt::format(" for task \"{}\"", OneLine(task.awaited_task));
+  std::string text = fmt::format("  {}\n", Paint(style, Tone::kStrong, head + ")"));
+  if (task.truncated) text += "    <truncated>\n";
+  for (const DumpFrame& frame : task.frames) text += FrameText(frame, full, style);
+  return text;
+}
+
 std::string ThreadText(const DumpThread& thread, bool full, const Style& style) {
   std::string text = HeadLine(thread, style);
   const bool root_part = thread.reject == "torn";
@@ -71,6 +81,7 @@ std::string ThreadText(const DumpThread& thread, bool full, const Style& style) 
   if (thread.truncated) text += "    <truncated>\n";
   if (!thread.native_end.empty()) text += fmt::format("    <native frames end: {}>\n", thread.native_end);
   if (!thread.reject.empty() && !root_part) text += fmt::format("    <{}>\n", thread.reject);
+  for (const DumpTask& task : thread.tasks) text += TaskText(task, full, style);
   return text;
 }
 
@@ -80,6 +91,9 @@ std::string ProcessText(const DumpProcess& process, bool full, const Style& styl
   text += fmt::format("Python v{} ({})\n", process.version, OneLine(process.path));
   if (!process.note.empty()) text += fmt::format("Note: {}\n", OneLine(process.note));
   for (const DumpThread& thread : process.threads) text += "\n" + ThreadText(thread, full, style);
+  if (!process.other_tasks.empty()) text += "\nTasks whose thread is not known\n";
+  for (const DumpTask& task : process.other_tasks) text += TaskText(task, full, style);
+  if (!process.asyncio.empty()) text += fmt::format("\n{}\n", process.asyncio);
   uint64_t rejected = 0;
   for (const auto& [reason, count] : process.rejects) rejected += count;
   if (rejected != 0) text += fmt::format("\n{} of {} stacks not whole\n", rejected, process.threads.size());
@@ -123,8 +137,25 @@ nlohmann::json FrameJson(const DumpFrame& frame, bool with_locals) {
           {"kind", "python"}};
 }
 
-nlohmann::json ProcessJson(const DumpProcess& process) {
-  return {{"pid", process.pid},
+nlohmann::json TasksJson(const std::vector<DumpTask>& tasks, const Dump& dump) {
+  if (!dump.with_tasks) return {};
+  nlohmann::json list = nlohmann::json::array();
+  for (const DumpTask& task : tasks) {
+    nlohmann::json frames = nlohmann::json::array();
+    for (const DumpFrame& frame : task.frames) frames.push_back(FrameJson(frame, dump.with_locals));
+    list.push_back({{"name", TextOrNull(task.name)},
+                    {"state", task.state},
+                    {"awaits_task", TextOrNull(task.awaited_task)},
+                    {"truncated", task.truncated},
+                    {"frames", std::move(frames)}});
+  }
+  return list;
+}
+
+nlohmann::json ProcessJson(const DumpProcess& process, const Dump& dump) {
+  return {{"asyncio", TextOrNull(process.asyncio)},
+          {"other_tasks", TasksJson(process.other_tasks, dump)},
+          {"pid", process.pid},
           {"command_line", process.command_line},
           {"parent", nullptr},
           {"python_version", process.version},
@@ -134,9 +165,9 @@ nlohmann::json ProcessJson(const DumpProcess& process) {
           {"rejects", process.rejects}};
 }
 
-nlohmann::json ThreadJson(const DumpThread& thread, const DumpProcess& process, bool with_locals) {
+nlohmann::json ThreadJson(const DumpThread& thread, const DumpProcess& process, const Dump& dump) {
   nlohmann::json frames = nlohmann::json::array();
-  for (const DumpFrame& frame : thread.frames) frames.push_back(FrameJson(frame, with_locals));
+  for (const DumpFrame& frame : thread.frames) frames.push_back(FrameJson(frame, dump.with_locals));
   return {{"pid", process.pid},
           {"thread_id", thread.pthread_id},
           {"os_thread_id", thread.tid == 0 ? nlohmann::json() : nlohmann::json(thread.tid)},
@@ -150,7 +181,8 @@ nlohmann::json ThreadJson(const DumpThread& thread, const DumpProcess& process, 
           {"native_end", TextOrNull(thread.native_end)},
           {"reject", TextOrNull(thread.reject)},
           {"frames", std::move(frames)},
-          {"process_info", ProcessJson(process)}};
+          {"tasks", TasksJson(thread.tasks, dump)},
+          {"process_info", ProcessJson(process, dump)}};
 }
 
 }  // namespace
@@ -167,7 +199,7 @@ std::string DumpText(const Dump& dump, const Style& style) {
 std::string DumpJson(const Dump& dump) {
   nlohmann::json threads = nlohmann::json::array();
   for (const DumpProcess& process : dump.processes) {
-    for (const DumpThread& thread : process.threads) threads.push_back(ThreadJson(thread, process, dump.with_locals));
+    for (const DumpThread& thread : process.threads) threads.push_back(ThreadJson(thread, process, dump));
   }
   return ToText(threads);
 }

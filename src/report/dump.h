@@ -32,6 +32,14 @@ struct DumpFrame {
   uint64_t address = 0;  // in the module
 };
 
+struct DumpTask {
+  std::string name;               // empty: it could not be read
+  std::string state;              // "running", "waiting", "ready"
+  std::string awaited_task;       // the name of the task that it awaits; empty: none
+  bool truncated = false;         // deeper than what was read
+  std::vector<DumpFrame> frames;  // its await chain, leaf first
+};
+
 struct DumpThread {
   int32_t tid = 0;  // 0: not known
   uint64_t pthread_id = 0;
@@ -45,6 +53,7 @@ struct DumpThread {
   bool has_python = true;         // false: the interpreter does not know it
   std::string reject;             // why the stack, or what is left of it, is not here; empty: it is whole
   std::vector<DumpFrame> frames;  // leaf first
+  std::vector<DumpTask> tasks;    // of asyncio, of its event loop
 };
 
 struct DumpProcess {
@@ -52,8 +61,10 @@ struct DumpProcess {
   std::string core;  // the core file that it is read from; empty: it lives
   std::string command_line;
   std::string version;
-  std::string path;  // of the interpreter
-  std::string note;  // "stopped by a signal", "traced by process 7 (gdb)"; empty: nothing special
+  std::string path;                   // of the interpreter
+  std::string note;                   // "stopped by a signal", "traced by process 7 (gdb)"; empty: nothing special
+  std::string asyncio;                // what is to be said of its tasks as a whole; empty: nothing
+  std::vector<DumpTask> other_tasks;  // whose thread is not known
   std::vector<DumpThread> threads;
   std::map<std::string, uint64_t> rejects;  // stacks not shown whole, by reason
 };
@@ -63,6 +74,7 @@ struct Dump {
   std::vector<std::string> skipped;  // a sentence per process that was left out (--subprocesses)
   bool full_filenames = false;
   bool with_locals = false;  // they were asked for
+  bool with_tasks = false;   // those of asyncio were asked for
 };
 
 std::string DumpText(const Dump& dump, const Style& style);
