@@ -99,3 +99,16 @@ def running(command: list[str], source: str, *arguments: str, asleep: bool = Fal
         if process.stdin is not None:
             with contextlib.suppress(BrokenPipeError):
                 process.stdin.close()
+
+
+@contextlib.contextmanager
+def traced(pid: int) -> Iterator[None]:
+    """While strace traces the process."""
+    with subprocess.Popen(["strace", "-qq", "-o", "/dev/null", "-p", str(pid)]) as tracer:
+        try:
+            deadline = time.monotonic() + 30
+            while "TracerPid:\t0" in Path(f"/proc/{pid}/status").read_text() and time.monotonic() < deadline:
+                time.sleep(0.01)
+            yield
+        finally:
+            tracer.terminate()

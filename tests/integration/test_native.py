@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from cli_support import ok, wf
-from target_pythons import NEWER, every_version, python_of, running, state_of
+from target_pythons import NEWER, every_version, python_of, running, state_of, traced
 
 # A Python function that C calls: sleeps below qsort. A second thread waits for a lock.
 CALLBACK = """
@@ -221,18 +221,11 @@ def test_locals_and_source_lines_stand_with_the_python_frames() -> None:
 @pytest.mark.skipif(shutil.which("strace") is None, reason="no strace")
 def test_a_traced_process_is_shown_without_native_frames_and_said() -> None:
     with running(python_of("3.11"), SLEEPING, asleep=True) as program:
-        with subprocess.Popen(["strace", "-qq", "-o", "/dev/null", "-p", str(program.pid)]) as tracer:
-            try:
-                deadline = time.monotonic() + 30
-                status = Path(f"/proc/{program.pid}/status")
-                while "TracerPid:\t0" in status.read_text() and time.monotonic() < deadline:
-                    time.sleep(0.01)
-                threads = native(program.pid)
-                note = threads[0]["process_info"]["note"] or ""
-                assert "no native frames: not paused" in note and "strace" in note
-                assert [f["name"] for f in threads[0]["frames"]] == ["f", "<module>"]
-            finally:
-                tracer.terminate()
+        with traced(program.pid):
+            threads = native(program.pid)
+            note = threads[0]["process_info"]["note"] or ""
+            assert "no native frames: not paused" in note and "strace" in note
+            assert [f["name"] for f in threads[0]["frames"]] == ["f", "<module>"]
 
 
 def test_native_frames_without_a_stop_are_refused() -> None:

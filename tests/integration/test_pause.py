@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from cli_support import WF, environment, ok
-from target_pythons import every_version, python_of, running, state_becomes, state_of
+from target_pythons import every_version, python_of, running, state_becomes, state_of, traced
 
 # Beats in two threads, and counts the signals that it gets.
 BEATING = """
@@ -157,16 +157,9 @@ def test_a_stopped_process_is_read_without_a_pause_and_said() -> None:
 def test_a_traced_process_is_read_without_a_pause_and_said() -> None:
     source = "import os, time\ndef f():\n  print(os.getpid(), flush=True); time.sleep(1000)\nf()"
     with running(python_of("3.12"), source, asleep=True) as program:
-        with subprocess.Popen(["strace", "-qq", "-o", "/dev/null", "-p", str(program.pid)]) as tracer:
-            try:
-                deadline = time.monotonic() + 30
-                status = Path(f"/proc/{program.pid}/status")
-                while "TracerPid:\t0" in status.read_text() and time.monotonic() < deadline:
-                    time.sleep(0.01)
-                text = ok("dump", "-p", program.pid, "--blocking")
-                assert "strace" in text and "    f (" in text and "only one process can trace it" in text
-            finally:
-                tracer.terminate()
+        with traced(program.pid):
+            text = ok("dump", "-p", program.pid, "--blocking")
+            assert "strace" in text and "    f (" in text and "only one process can trace it" in text
 
 
 def test_a_launched_program_that_is_paused_keeps_its_exit_status(tmp_path: Path) -> None:
