@@ -124,6 +124,16 @@ Result<int32_t> ParsePid(std::string_view text) {
   return pid;
 }
 
+Result<int32_t> ParsePidOrProgram(std::string_view pid, const std::vector<std::string>& program,
+                                  std::string_view verb) {
+  if (pid.empty() == program.empty()) {
+    return Status(Code::kInvalidArgument, program.empty()
+                                              ? fmt::format("{} what? --pid PID, or -- PROGRAM ARGUMENTS", verb)
+                                              : "--pid and a program: give one of them");
+  }
+  return pid.empty() ? Result<int32_t>(0) : ParsePid(pid);
+}
+
 Result<int64_t> ParseSize(std::string_view text) {
   std::string_view rest = text;
   const std::optional<double> number = TakeNumber(&rest);

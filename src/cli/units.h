@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "wf/status.h"
 
@@ -21,6 +22,9 @@ Result<double> ParseRate(std::string_view text);
 
 // A process id, decimal or hexadecimal with 0x as py-spy takes it. Errors: kInvalidArgument, naming --pid.
 Result<int32_t> ParsePid(std::string_view text);
+// What to look at: a process, or, as 0, a program that is given with its arguments. `verb`: of the command, for the
+// error when both are given or none. Errors: kInvalidArgument.
+Result<int32_t> ParsePidOrProgram(std::string_view pid, const std::vector<std::string>& program, std::string_view verb);
 
 // Bytes of "2GiB", "500M", "1.5G", "4096": K, M, G, T count by 1024 (as KiB does), kB, MB, GB, TB by 1000.
 // Errors: kInvalidArgument.

@@ -54,15 +54,9 @@ Status ReadMode(Given& given) {
 Status Complete(Given& given, const std::vector<std::string>& program) {
   app::RecordRequest& request = given.request;
   request.command = program;
-  if (given.pid.empty() == program.empty()) {
-    return Invalid(program.empty() ? "record what? --pid PID, or -- PROGRAM ARGUMENTS"
-                                   : "--pid and a program: only one of them can be recorded");
-  }
-  if (!given.pid.empty()) {
-    const Result<int32_t> pid = ParsePid(given.pid);
-    if (!pid.ok()) return pid.status();
-    request.pid = *pid;
-  }
+  const Result<int32_t> pid = ParsePidOrProgram(given.pid, program, "record");
+  if (!pid.ok()) return pid.status();
+  request.pid = *pid;
   const Result<double> rate = ParseRate(given.rate);
   if (!rate.ok()) return rate.status().WithContext("--rate");
   request.options.rate_hz = *rate;

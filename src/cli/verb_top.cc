@@ -30,15 +30,9 @@ Status Invalid(std::string message) { return Status(Code::kInvalidArgument, std:
 Status Complete(Given& given, const std::vector<std::string>& program) {
   app::TopRequest& request = given.request;
   request.command = program;
-  if (given.pid.empty() == program.empty()) {
-    return Invalid(program.empty() ? "top of what? --pid PID, or -- PROGRAM ARGUMENTS"
-                                   : "--pid and a program: only one of them can be shown");
-  }
-  if (!given.pid.empty()) {
-    const Result<int32_t> pid = ParsePid(given.pid);
-    if (!pid.ok()) return pid.status();
-    request.pid = *pid;
-  }
+  const Result<int32_t> pid = ParsePidOrProgram(given.pid, program, "watch");
+  if (!pid.ok()) return pid.status();
+  request.pid = *pid;
   const Result<double> rate = ParseRate(given.rate);
   if (!rate.ok()) return rate.status().WithContext("--rate");
   request.sampling.rate_hz = *rate;
