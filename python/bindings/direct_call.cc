@@ -14,6 +14,7 @@
 #include "error_state.h"
 #include "errors.h"
 #include "hooks.h"
+#include "interpreter_end.h"
 #include "metrics/run_families.h"
 #include "task_description.h"
 
@@ -104,7 +105,7 @@ PyObject* CallMeasured(FunctionObject* function, PyObject* const* args, size_t n
   if (metrics == nullptr) return nullptr;
   const int64_t start_ns = base::MonotonicNs();
   const int64_t cpu_ns = function->cpu ? base::ThreadCpuNs() : 0;
-  PyObject* result = PyObject_Vectorcall(function->func, args, nargsf, kwnames);
+  PyObject* result = InPython([&] { return PyObject_Vectorcall(function->func, args, nargsf, kwnames); });
   const int64_t used_ns = function->cpu ? base::ThreadCpuNs() - cpu_ns : -1;
   const auto state = result != nullptr ? base::AttemptState::kSuccess : StateOfCurrentError();
   Count(function, metrics, start_ns, used_ns, state);
@@ -175,9 +176,11 @@ PyObject* StopDirectStore(PyObject* /*module*/, PyObject* /*unused*/) {
   auto session = std::move(Direct().session);
   if (session == nullptr) Py_RETURN_NONE;
   Status closed;
-  Py_BEGIN_ALLOW_THREADS closed = session->Close(base::RunState::kSuccess, "");
-  session.reset();
-  Py_END_ALLOW_THREADS if (!closed.ok()) return RaiseStatus(closed);
+  WithoutGil([&] {
+    closed = session->Close(base::RunState::kSuccess, "");
+    session.reset();
+  });
+  if (!closed.ok()) return RaiseStatus(closed);
   Py_RETURN_NONE;
 }
 

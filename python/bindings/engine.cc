@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "hooks.h"
+#include "interpreter_end.h"
 
 namespace wf::bindings {
 namespace {
@@ -93,8 +94,8 @@ Status Engine::Close(base::RunState state, const std::string& cause) {
   if (closed_) return {};
   closed_ = true;
   Status status;
-  Py_BEGIN_ALLOW_THREADS status = session_->Close(state, cause);
-  Py_END_ALLOW_THREADS return status;
+  WithoutGil([&] { status = session_->Close(state, cause); });
+  return status;
 }
 
 void Engine::NoteEnd(uint32_t node, base::AttemptState state, std::string cause) {

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "engine.h"
 #include "errors.h"
+#include "interpreter_end.h"
 #include "usage_dict.h"
 
 namespace nb = nanobind;
@@ -144,10 +145,11 @@ void OnLost(EngineHandle& handle, nb::callable callback) {
   // The writer's thread calls it; the reference is kept for ever, there is one for each run.
   PyObject* kept = callback.release().ptr();
   handle.engine.session().SetOnStoreError([kept](const Status& status) {
-    const nb::gil_scoped_acquire gil;
-    PyObject* answer = PyObject_CallFunction(kept, "s", status.message().c_str());
+    const PyGILState_STATE gil = InPython([] { return PyGILState_Ensure(); });
+    PyObject* answer = InPython([&] { return PyObject_CallFunction(kept, "s", status.message().c_str()); });
     if (answer == nullptr) PyErr_WriteUnraisable(kept);
     Py_XDECREF(answer);
+    PyGILState_Release(gil);
   });
 }
 
@@ -277,11 +279,7 @@ void BindEngine(nb::module_& module) {
       .def("on_lost", OnLost)
       .def_prop_ro("sampler_pid", [](EngineHandle& h) { return h.engine.session().SamplerPid(); })
       .def_prop_ro("stacks_problem", [](EngineHandle& h) { return h.engine.session().StacksProblem().message(); })
-      .def("flush",
-           [](EngineHandle& h) {
-             const nb::gil_scoped_release release;
-             h.engine.session().Flush();
-           })
+      .def("flush", [](EngineHandle& h) { WithoutGil([&] { h.engine.session().Flush(); }); })
       .def("close", [](EngineHandle& h, const std::string& state, const std::string& cause) {
         ThrowIf(h.engine.Close(RunStateOf(state), cause));
       });

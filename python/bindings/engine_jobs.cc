@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "engine.h"
 #include "error_state.h"
+#include "interpreter_end.h"
 
 namespace wf::bindings {
 
@@ -18,8 +19,8 @@ std::unique_ptr<Job> Engine::Take(double timeout, bool loop) {
   const auto queue = loop ? app::Queue::kLoop : app::Queue::kMain;
   const int64_t wait_ns = timeout < 0 ? -1 : static_cast<int64_t>(timeout * 1e9);
   bool got = false;
-  Py_BEGIN_ALLOW_THREADS got = session_->TakeReady(queue, wait_ns, &job->ready);
-  Py_END_ALLOW_THREADS Drain();
+  WithoutGil([&] { got = session_->TakeReady(queue, wait_ns, &job->ready); });
+  Drain();
   if (!got || records_[job->ready.node - 1].function == nullptr) return nullptr;
   const uint32_t node = job->ready.node;
   job->engine = this;

@@ -5,6 +5,7 @@
 #include "error_state.h"
 #include "errors.h"
 #include "hooks.h"
+#include "interpreter_end.h"
 
 namespace wf::bindings {
 namespace {
@@ -69,7 +70,8 @@ void Engine::FillCurrent(CurrentAttempt* attempt, const app::OpenAttempt& open, 
 PyObject* Engine::CallBody(FunctionObject* function, PyObject* args, PyObject* kwnames) {
   const Py_ssize_t keywords = kwnames == nullptr ? 0 : PyTuple_GET_SIZE(kwnames);
   const auto nargs = static_cast<size_t>(PyTuple_GET_SIZE(args) - keywords);
-  PyObject* value = PyObject_Vectorcall(function->func, &PyTuple_GET_ITEM(args, 0), nargs, kwnames);
+  PyObject* value =
+      InPython([&] { return PyObject_Vectorcall(function->func, &PyTuple_GET_ITEM(args, 0), nargs, kwnames); });
   if (value == nullptr) return value;
   switch (function->kind) {
     case FunctionKind::kFunction:
@@ -77,7 +79,7 @@ PyObject* Engine::CallBody(FunctionObject* function, PyObject* args, PyObject* k
       Py_INCREF(function->name);
       return CallHook(GetHooks().awaited, "awaited", {function->name, value});
     case FunctionKind::kGenerator: {
-      PyObject* list = PySequence_List(value);
+      PyObject* list = InPython([value] { return PySequence_List(value); });
       Py_DECREF(value);
       return list;
     }
@@ -145,8 +147,8 @@ void Engine::Work(int32_t worker) {
     bool got = session_->TakeReady(app::Queue::kMain, 0, &ready);
     if (!got) {
       if (session_->Finished()) break;
-      Py_BEGIN_ALLOW_THREADS got = session_->TakeReady(app::Queue::kMain, -1, &ready);
-      Py_END_ALLOW_THREADS if (!got) break;
+      WithoutGil([&] { got = session_->TakeReady(app::Queue::kMain, -1, &ready); });
+      if (!got) break;
     }
     Py_XDECREF(RunNode(ready, worker));
   }
@@ -174,8 +176,7 @@ int Engine::RunReady(FutureObject* until, double timeout) {
     }
     const uint64_t seen = session_->Version();
     const int64_t slice = std::min<int64_t>(kSignalCheckNs, end - base::MonotonicNs());
-    Py_BEGIN_ALLOW_THREADS session_->WaitChange(seen, slice);
-    Py_END_ALLOW_THREADS
+    WithoutGil([&] { session_->WaitChange(seen, slice); });
   }
 }
 
@@ -194,8 +195,7 @@ int Engine::WaitFor(FutureObject* future, double timeout) {
       PyErr_Format(PyExc_RuntimeError, "the run is over and %R has no final state", future);
       return -1;
     }
-    Py_BEGIN_ALLOW_THREADS session_->WaitChange(seen, std::min(left, kSignalCheckNs));
-    Py_END_ALLOW_THREADS
+    WithoutGil([&] { session_->WaitChange(seen, std::min(left, kSignalCheckNs)); });
   }
 }
 

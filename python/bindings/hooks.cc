@@ -3,6 +3,8 @@
 #include <array>
 #include <cstring>
 
+#include "interpreter_end.h"
+
 namespace wf::bindings {
 namespace {
 
@@ -61,7 +63,7 @@ PyObject* CallHook(PyObject* hook, const char* name, std::initializer_list<PyObj
     PyErr_Format(PyExc_RuntimeError, "workflow._core: the hook %s is not set; import workflow, not workflow._core",
                  name);
   } else if (complete) {
-    result = PyObject_Vectorcall(hook, args.begin(), args.size(), nullptr);
+    result = InPython([&] { return PyObject_Vectorcall(hook, args.begin(), args.size(), nullptr); });
   }
   for (PyObject* arg : args) Py_XDECREF(arg);
   return result;

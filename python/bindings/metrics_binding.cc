@@ -9,6 +9,7 @@
 #include "api/router.h"
 #include "app/worker_watch.h"
 #include "base/version.h"
+#include "interpreter_end.h"
 #include "metrics/exposition.h"
 #include "metrics/run_families.h"
 #include "metrics_object.h"
@@ -51,8 +52,7 @@ class MetricsServer {
   int port() const { return port_; }
   const std::string& url() const { return url_; }
   void Close() {
-    const nb::gil_scoped_release release;
-    server_->Stop();
+    WithoutGil([this] { server_->Stop(); });
   }
 
  private:
@@ -65,11 +65,8 @@ class MetricsServer {
 nb::bytes GenerateLatest(bool openmetrics) {
   Check(EnsureOwnFamilies());
   std::string page;
-  {
-    const nb::gil_scoped_release release;
-    metrics::RenderTo(metrics::DefaultRegistry(), openmetrics ? metrics::Format::kOpenMetrics : metrics::Format::kText,
-                      &page);
-  }
+  const auto format = openmetrics ? metrics::Format::kOpenMetrics : metrics::Format::kText;
+  WithoutGil([&] { metrics::RenderTo(metrics::DefaultRegistry(), format, &page); });
   return nb::bytes(page.data(), page.size());
 }
 

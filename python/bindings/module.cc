@@ -2,6 +2,8 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string_view.h>
 
+#include <exception>
+
 #include "base/version.h"
 #include "bound_function_type.h"
 #include "engine_binding.h"
@@ -9,6 +11,7 @@
 #include "function_type.h"
 #include "future_type.h"
 #include "hooks.h"
+#include "interpreter_end.h"
 #include "metrics_types.h"
 
 namespace {
@@ -20,9 +23,17 @@ PyMethodDef raw_functions[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
+// The last net, for the GIL asked for elsewhere, in a destructor say: with no exception at hand, what nanobind caught
+// is the unwinding of a thread that CPython ends.
+void KeepEndingThread(const std::exception_ptr& error, void* /*payload*/) {
+  if (error == nullptr) wf::bindings::StayUntilExit();
+  std::rethrow_exception(error);
+}
+
 }  // namespace
 
 NB_MODULE(_core, module) {
+  nanobind::register_exception_translator(KeepEndingThread);
   nanobind::set_leak_warnings(false);  // a program may well end with a run in a global variable
   module.doc() = "Native core of the package workflow; use it through the package.";
   module.def("version", &wf::Version, "The version of the core, such as 6.0.0.");
