@@ -64,9 +64,7 @@ Status NoPython(const std::string& path, const CoreFile& core, const cpython::Fo
 
 // As Target tells it of a live process; 0 when the core file has no such thread.
 int32_t TidOf(const cpython::ThreadStack& stack, CoreFile& core) {
-  constexpr uint64_t kTidOffset = 720;  // in glibc's struct pthread
-  const auto tid = stack.native_id != 0 ? static_cast<int32_t>(stack.native_id)
-                                        : core.Get<int32_t>(stack.pthread_id + kTidOffset).value_or(0);
+  const int32_t tid = NativeIdOf(stack, core);
   const auto& threads = core.notes().threads;
   const bool is_there = std::any_of(threads.begin(), threads.end(), [&](const auto& each) { return each.tid == tid; });
   return is_there ? tid : 0;

@@ -21,6 +21,13 @@ void ResizeAtLeaf(size_t size, std::vector<Frame>* frames) {
 
 }  // namespace
 
+// At 720 in every glibc for x86-64 (nptl/descr.h: 704 bytes of head, a list node, then tid).
+int32_t NativeIdOf(const ThreadStack& stack, MemoryReader& memory) {
+  constexpr uint64_t kTidOffset = 720;
+  if (stack.native_id != 0) return static_cast<int32_t>(stack.native_id);
+  return memory.Get<int32_t>(stack.pthread_id + kTidOffset).value_or(0);
+}
+
 void CopyChanged(const ThreadStack& from, ThreadStack* to) {
   if (from.version != to->version || from.version == 0) {
     ResizeAtLeaf(from.frames.size(), &to->frames);

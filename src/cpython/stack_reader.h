@@ -58,6 +58,10 @@ struct ThreadStack {
 // Makes `to` equal, quickly when it is `from` as of an earlier sample.
 void CopyChanged(const ThreadStack& from, ThreadStack* to);
 
+// The kernel's id of the thread, as the target's PID namespace numbers it. Before 3.11 none is stored, only the address
+// of glibc's struct pthread, which holds it: then what lies there need not be one. 0: nothing can be read.
+int32_t NativeIdOf(const ThreadStack& stack, MemoryReader& memory);
+
 struct Sample {
   bool alive = false;         // false: the interpreter could not be read (it ended, or executes another program by now)
   bool complete = false;      // false: the list of threads changed while it was followed; threads may be missing

@@ -99,7 +99,6 @@ class Target {
   void Arrange(const cpython::Sample& sample, int64_t now_ns, Snapshot* snapshot);
   void Update(const cpython::Sample& sample, int64_t now_ns, Snapshot* snapshot);
   int32_t TidOf(const cpython::ThreadStack& stack);
-  int32_t InnerTidOf(const cpython::ThreadStack& stack);
   void LearnTasks();
 
   const int32_t pid_;

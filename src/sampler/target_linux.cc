@@ -157,19 +157,10 @@ char Target::StateOf(int32_t tid, const cpython::ThreadStack& stack, int64_t now
   return states_.Activity(tid, stack.unchanged, now_ns);
 }
 
-// Before 3.11 no kernel id is stored, only the address of glibc's struct pthread, which holds it: at 720 in every glibc
-// for x86-64 (nptl/descr.h: 704 bytes of head, a list node, then tid). Whether it is one is seen by whether there is
-// such a task.
-int32_t Target::InnerTidOf(const cpython::ThreadStack& stack) {
-  constexpr uint64_t kTidOffset = 720;
-  if (stack.native_id != 0) return static_cast<int32_t>(stack.native_id);
-  return memory_.Get<int32_t>(stack.pthread_id + kTidOffset).value_or(0);
-}
-
 int32_t Target::TidOf(const cpython::ThreadStack& stack) {
   const auto known = tids_.find({stack.interpreter, stack.state_id});
   if (known != tids_.end()) return known->second;
-  const int32_t inner = InnerTidOf(stack);
+  const int32_t inner = NativeIdOf(stack, memory_);
   if (inner <= 0) return 0;
   if (!outer_tids_.empty()) {
     if (!outer_tids_.contains(inner)) LearnTasks();
