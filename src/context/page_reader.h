@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct ThreadEntry {
   uint64_t node = 0;
   uint64_t task = 0;
   bool sampled = false;   // the costly probes look at this attempt
+  uint32_t name = 0;      // of the task, for ReadName; 0: not known
   uint32_t sequence = 0;  // of the slot: two copies with the same one say that nothing was written between them
 };
 
@@ -51,6 +53,10 @@ Result<PageAddress> FindPageOf(int32_t pid);
 // Copies the page at `at` (only the slots in use) with process_vm_readv and decodes it. `scratch` keeps the memory from
 // one call to the next, and with it how many slots there were: give the same one for the same page.
 Result<Snapshot> ReadPage(int32_t pid, const PageAddress& at, std::vector<std::byte>* scratch);
+
+// The text of a name on the page at `at`, as it was given: any bytes. kNotFound when there is no such name; those of
+// ReadPage. It never changes while the process executes the same program.
+Result<std::string> ReadName(int32_t pid, const PageAddress& at, uint32_t name);
 
 }  // namespace wf::context
 

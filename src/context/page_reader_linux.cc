@@ -2,6 +2,7 @@
 #include <sys/uio.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -54,6 +55,22 @@ Result<Snapshot> ReadPage(int32_t pid, const PageAddress& at, std::vector<std::b
     scratch->resize(bytes);
   }
   return DecodePage(*scratch);
+}
+
+Result<std::string> ReadName(int32_t pid, const PageAddress& at, uint32_t name) {
+  const uint64_t offset = kNamesOffset + (uint64_t{name} - 1) * sizeof(NameEntry);
+  if (name == 0 || name > kNameCount || offset + sizeof(NameEntry) > at.bytes) {
+    return Status(Code::kNotFound, fmt::format("the context page of process {} has no name {}", pid, name));
+  }
+  std::array<std::byte, sizeof(NameEntry)> entry{};
+  const ssize_t copied = Copy(pid, at.address + offset, entry);
+  if (copied != static_cast<ssize_t>(entry.size())) return Refused(pid, copied < 0 ? errno : EIO);
+  uint32_t bytes = 0;
+  std::memcpy(&bytes, entry.data(), sizeof(bytes));
+  if (bytes == 0 || bytes > sizeof(NameEntry::text)) {
+    return Status(Code::kNotFound, fmt::format("the context page of process {} has no name {}", pid, name));
+  }
+  return std::string(reinterpret_cast<const char*>(entry.data()) + offsetof(NameEntry, text), bytes);
 }
 
 }  // namespace wf::context

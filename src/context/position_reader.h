@@ -8,7 +8,9 @@
 //   if (const ThreadEntry* entry = positions.Find(tid)) … entry->attempt …
 //
 // A thread that came to another attempt between the two copies, or whose place was just being written, is not found: no
-// attempt is better than a wrong one. The page is looked for until it is there, less and less often.
+// attempt is better than a wrong one. The page is looked for until it is there, less and less often: to look costs as
+// much as the process has mappings, so that at most a 2,000th of the time goes there. A process without one costs nothing
+// else.
 //
 // Threading: one thread at a time.
 #ifndef WF_CONTEXT_POSITION_READER_H_
@@ -17,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -33,6 +36,11 @@ class PositionReader {
   void After();
   // By its number in the process's own PID namespace. nullptr: it works for no attempt, or that is not certain.
   const ThreadEntry* Find(int32_t tid) const;
+  // What the task of a found entry is called, as the process says: any bytes. Empty: not known. Costs a system call the
+  // first time for each name.
+  const std::string& NameOf(const ThreadEntry& entry);
+  // The process executes another program, or began to: the page may come any moment.
+  void LookSoon();
   // Whether any thread works for an attempt that the costly probes look at, as of Before.
   bool AnySampled() const { return any_sampled_; }
 
@@ -43,6 +51,7 @@ class PositionReader {
   std::optional<PageAddress> page_;
   int64_t next_look_ns_ = 0;
   int64_t pause_ns_ = 0;
+  std::unordered_map<uint32_t, std::string> names_;  // of page_
   std::vector<std::byte> scratch_;
   std::unordered_map<int32_t, ThreadEntry> before_;
   std::unordered_map<int32_t, ThreadEntry> sure_;

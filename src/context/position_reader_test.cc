@@ -52,6 +52,23 @@ TEST(PositionReader, TellsWhetherAnyAttemptIsSampled) {
   EXPECT_TRUE(positions.AnySampled());
 }
 
+TEST(PositionReader, KnowsTheNameOfTheTask) {
+  Position position = At(7);
+  position.name = NumberOfName("clean_up");
+  const Scope scope(position);
+  PositionReader positions(getpid());
+  positions.Before(base::MonotonicNs());
+  positions.After();
+  const ThreadEntry* const entry = positions.Find(gettid());
+  ASSERT_NE(entry, nullptr);
+  EXPECT_EQ(positions.NameOf(*entry), "clean_up");
+  for (const uint32_t unknown : {0U, 900U, UINT32_MAX}) {
+    ThreadEntry other = *entry;
+    other.name = unknown;
+    EXPECT_EQ(positions.NameOf(other), "");
+  }
+}
+
 TEST(PositionReader, AProcessWithoutAPageHasNoAttempts) {
   PositionReader positions(1 << 30);  // no such process
   positions.Before(base::MonotonicNs());
