@@ -53,11 +53,20 @@ void Run(const RecordRequest& request, const StopSignals& signals, RecordSession
   if (!session.not_paused().empty()) say(session.not_paused());
 }
 
+// A file that grows with the recording anyway, and the store, can tell attempts apart; sums are by task. To find them
+// costs a little in each round, so that it is asked for only where it is shown.
+std::optional<AttemptBook::Detail> AttemptsOf(const RecordRequest& request, const profile::ExportFormat* format) {
+  if (request.format == kStoreFormat) return AttemptBook::Detail::kAttempts;
+  if (format == nullptr || (!request.tasks && !format->attempts)) return std::nullopt;
+  return format->by_time ? AttemptBook::Detail::kAttempts : AttemptBook::Detail::kTasks;
+}
+
 // What the format shows decides what has to be kept.
 RecordOptions OptionsOf(const RecordRequest& request) {
   RecordOptions options = request.options;
   const profile::ExportFormat* format = profile::FindExportFormat(request.format);
   options.needs = {.by_time = format != nullptr && format->by_time, .by_thread = request.shown.threads};
+  options.attempts = AttemptsOf(request, format);
   return options;
 }
 
