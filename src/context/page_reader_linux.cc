@@ -1,9 +1,12 @@
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -39,6 +42,15 @@ Result<PageAddress> FindPageOf(int32_t pid) {
   if (maps.empty()) return Refused(pid, EPERM);
   const Result<PageAddress> found = FindPage(maps);
   return found.ok() ? found : found.status().WithContext(fmt::format("process {}", pid));
+}
+
+uint64_t MappedPages(int32_t pid, base::Fd* file) {
+  if (!file->valid()) *file = base::Fd(open(fmt::format("/proc/{}/statm", pid).c_str(), O_RDONLY | O_CLOEXEC));
+  std::array<char, 32> text{};
+  const ssize_t got = pread(file->get(), text.data(), text.size(), 0);
+  uint64_t pages = 0;
+  if (got > 0) std::from_chars(text.data(), text.data() + got, pages);
+  return pages;
 }
 
 Result<Snapshot> ReadPage(int32_t pid, const PageAddress& at, std::vector<std::byte>* scratch) {

@@ -8,22 +8,26 @@
 namespace wf::context {
 namespace {
 
-// To look for the page means to read all of /proc/<pid>/maps, which takes milliseconds with thousands of mappings.
-constexpr int64_t kFirstPauseNs = 10'000'000;
-constexpr int64_t kLongestPauseNs = 1'000'000'000;
-constexpr int64_t kMostPauseNs = 30'000'000'000;  // however long a look takes, on a busy machine
-constexpr int64_t kPausePerCost = 2'000;
+// To look for the page means to read all of /proc/<pid>/maps, which takes milliseconds with thousands of mappings. So it
+// is done when the process has more or less memory than the last time, at most a thousandth of the time.
+constexpr int64_t kPauseNs = 10'000'000;
+constexpr int64_t kPausePerCost = 1'000;
+constexpr int64_t kLongestPauseNs = 10'000'000'000;  // though nothing changed, or however long a look took
 
 }  // namespace
 
 bool PositionReader::FindPage(int64_t time_ns) {
   if (page_) return true;
   if (time_ns < next_look_ns_) return false;
+  next_look_ns_ = time_ns + kPauseNs;
+  const uint64_t pages = MappedPages(pid_, &memory_);
+  if (pages != 0 && pages == looked_at_pages_ && time_ns < due_ns_) return false;
   const int64_t start_ns = base::ThreadCpuNs();
   const Result<PageAddress> found = FindPageOf(pid_);
   const int64_t cost_ns = base::ThreadCpuNs() - start_ns;
-  pause_ns_ = std::clamp(pause_ns_ * 2, kFirstPauseNs, kLongestPauseNs);
-  next_look_ns_ = time_ns + std::max(pause_ns_, std::min(cost_ns, kMostPauseNs / kPausePerCost) * kPausePerCost);
+  looked_at_pages_ = pages;
+  due_ns_ = time_ns + kLongestPauseNs;
+  next_look_ns_ = std::min(due_ns_, time_ns + std::max(kPauseNs, cost_ns * kPausePerCost));
   if (!found.ok()) return false;
   page_ = *found;
   names_.clear();
@@ -32,7 +36,7 @@ bool PositionReader::FindPage(int64_t time_ns) {
 
 void PositionReader::LookSoon() {
   page_.reset();
-  pause_ns_ = next_look_ns_ = 0;
+  next_look_ns_ = due_ns_ = 0;
 }
 
 void PositionReader::Before(int64_t time_ns) {

@@ -8,9 +8,9 @@
 //   if (const ThreadEntry* entry = positions.Find(tid)) … entry->attempt …
 //
 // A thread that came to another attempt between the two copies, or whose place was just being written, is not found: no
-// attempt is better than a wrong one. The page is looked for until it is there, less and less often: to look costs as
-// much as the process has mappings, so that at most a 2,000th of the time goes there. A process without one costs nothing
-// else.
+// attempt is better than a wrong one. The page is looked for until it is there, whenever the process maps something: to
+// look takes as long as it has mappings, so that at most a thousandth of the time goes there. A process that has none
+// costs nothing else.
 //
 // Threading: one thread at a time.
 #ifndef WF_CONTEXT_POSITION_READER_H_
@@ -23,6 +23,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/fd.h"
 #include "context/page_reader.h"
 
 namespace wf::context {
@@ -50,7 +51,9 @@ class PositionReader {
   const int32_t pid_;
   std::optional<PageAddress> page_;
   int64_t next_look_ns_ = 0;
-  int64_t pause_ns_ = 0;
+  int64_t due_ns_ = 0;
+  uint64_t looked_at_pages_ = 0;  // MappedPages at the last look
+  base::Fd memory_;               // for MappedPages
   std::unordered_map<uint32_t, std::string> names_;  // of page_
   std::vector<std::byte> scratch_;
   std::unordered_map<int32_t, ThreadEntry> before_;

@@ -1,6 +1,7 @@
 #include "context/position_reader.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -67,6 +68,18 @@ TEST(PositionReader, KnowsTheNameOfTheTask) {
     other.name = unknown;
     EXPECT_EQ(positions.NameOf(other), "");
   }
+}
+
+TEST(PositionReader, MappingsChangeTheNumberOfPages) {
+  base::Fd file;
+  const uint64_t before = MappedPages(getpid(), &file);
+  ASSERT_GT(before, 0U);
+  constexpr size_t kBytes = size_t{1} << 20;
+  void* const more = mmap(nullptr, kBytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  EXPECT_NE(MappedPages(getpid(), &file), before);
+  munmap(more, kBytes);
+  base::Fd none;
+  EXPECT_EQ(MappedPages(1 << 30, &none), 0U);
 }
 
 TEST(PositionReader, AProcessWithoutAPageHasNoAttempts) {
