@@ -82,6 +82,13 @@ void SayStops(const RecordSession& session, const Say& say) {
                   total_ms / static_cast<double>(stopped.stops)));
 }
 
+// Without this, stacks that all stand outside of tasks look as if there had been none.
+void SayTasks(const RecordRequest& request, const RecordSession& session, const Say& say) {
+  if (!session.why_no_attempts().ok()) say("tasks are missing: " + session.why_no_attempts().message());
+  if (!request.tasks || session.met_attempts() || !session.why_no_attempts().ok()) return;
+  say("--tasks: no thread was seen to work for a task of Workflow");
+}
+
 Result<int> RecordProcess(const RecordRequest& request, RecordOutput& output, const Say& say) {
   const StopSignals signals;
   RecordSession session(request.pid, OptionsOf(request), [&] { return signals.stopped(); }, output.sink());
@@ -92,6 +99,7 @@ Result<int> RecordProcess(const RecordRequest& request, RecordOutput& output, co
     return Status(Code::kFailedPrecondition, fmt::format("process {} ended before it was read", request.pid));
   }
   WF_RETURN_IF_ERROR(output.Write(session, say));
+  SayTasks(request, session, say);
   SayStops(session, say);
   return 0;
 }
@@ -110,6 +118,7 @@ int RecordProgram(const RecordRequest& request, RecordOutput& output, const Say&
   Status status(Code::kNotFound, "nothing is written: there was no Python to read in " + request.command[0]);
   if (session.saw_python()) status = output.Write(session, say);
   if (!status.ok()) say(status.message());
+  if (status.ok()) SayTasks(request, session, say);
   SayStops(session, say);
   return program->Wait();
 }

@@ -112,6 +112,7 @@ bool RecordSession::Look(WatchedProcess& watched) {
 }
 
 void RecordSession::Place(WatchedProcess& watched, int64_t time_ns) {
+  if (!watched.why_no_positions().ok()) why_no_attempts_ = watched.why_no_positions();
   watched.Place([&](const context::ThreadEntry* entry, sampler::ThreadSample& thread) {
     thread.attempt = entry == nullptr ? 0 : NumberOf(*entry, watched, thread.tid, time_ns);
   });
@@ -122,6 +123,7 @@ uint64_t RecordSession::NumberOf(const context::ThreadEntry& entry, WatchedProce
   const std::string& task = watched.NameOf(entry);
   const AttemptBook::Found found = book_->NumberOf(entry, task);
   if (!found.is_new) return found.number;
+  met_attempts_ = true;
   profile::StackAttempt row = book_->Row(found.number, entry, task);
   row.process = watched.process();
   row.tid = tid;
@@ -171,8 +173,8 @@ bool RecordSession::SleepUntil(int64_t time_ns) {
     ::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr);
     if (stopped_()) return false;
     const bool is_last_slice = until_ns == time_ns;
-    if (!is_last_slice &&
-        std::all_of(watched_.begin(), watched_.end(), [](const auto& each) { return each.second.watch().HasEnded(); })) {
+    if (!is_last_slice && std::all_of(watched_.begin(), watched_.end(),
+                                      [](const auto& each) { return each.second.watch().HasEnded(); })) {
       return false;
     }
   }

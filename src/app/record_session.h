@@ -36,7 +36,7 @@ struct RecordOptions {
   bool below = false;  // while the process is no Python, one below it will do
   bool idle = false;   // keep readings of waiting threads; in kWall only
   profile::SampleMode mode = profile::SampleMode::kWall;
-  bool blocking = false;       // the process is paused while it is read
+  bool blocking = false;  // the process is paused while it is read
   // What samples carry of the attempts of Workflow that are met; nullopt: nothing, nobody asks.
   std::optional<AttemptBook::Detail> attempts;
   bool native = false;         // native frames too, for which each round stops the processes for a moment
@@ -73,6 +73,9 @@ class RecordSession {
   // Of all rounds and processes; and why the last round had no native frames.
   const sampler::StopCount& stopped() const { return stops_; }
   const Status& why_no_native() const { return why_no_native_; }
+  // Whether any thread worked for an attempt of Workflow; and why one process could not be asked.
+  bool met_attempts() const { return met_attempts_; }
+  const Status& why_no_attempts() const { return why_no_attempts_; }
   // What was recorded until now; with a sink only the meta is filled. REQUIRES: saw_python().
   profile::StackProfile SoFar();
   // The same, once, last.
@@ -108,6 +111,8 @@ class RecordSession {
   uint64_t kept_ = 0;
   sampler::StopCount stops_;
   Status why_no_native_;
+  bool met_attempts_ = false;
+  Status why_no_attempts_;
   int64_t next_search_ns_ = 0;
   int64_t next_piece_ns_ = 0;
 };

@@ -4,6 +4,12 @@ namespace wf::app {
 
 using sampler::ProcessWatch;
 
+const context::ThreadEntry* PositionOf(const context::PositionReader& positions, const sampler::ThreadSample& thread) {
+  // The page has numbers of the process's own PID namespace.
+  const auto inner = static_cast<int32_t>(thread.stack.native_id);
+  return positions.Find(inner != 0 ? inner : thread.tid);
+}
+
 WatchedProcess::WatchedProcess(int32_t pid, const WatchOptions& options) : watch_(pid, options.target, options.native) {
   if (options.positions) positions_.emplace(pid);
 }
@@ -24,12 +30,6 @@ ProcessWatch::Look WatchedProcess::ReadStacks(int64_t now_ns) {
   was_seen_ = true;
   if (positions_) positions_->After();
   return found;
-}
-
-const context::ThreadEntry* WatchedProcess::PositionOf(const sampler::ThreadSample& thread) const {
-  if (!positions_) return nullptr;
-  const auto inner = static_cast<int32_t>(thread.stack.native_id);
-  return positions_->Find(inner != 0 ? inner : thread.tid);
 }
 
 }  // namespace wf::app

@@ -31,6 +31,9 @@ struct WatchOptions {
   bool positions = false;  // else nobody asks for them
 };
 
+// Among those that were read around the reading of the thread.
+const context::ThreadEntry* PositionOf(const context::PositionReader& positions, const sampler::ThreadSample& thread);
+
 class WatchedProcess {
  public:
   WatchedProcess(int32_t pid, const WatchOptions& options);
@@ -49,10 +52,15 @@ class WatchedProcess {
   // when that was no attempt, or is not certain; the thread's attempt and whether it is wanted are for `place` to set.
   template <typename PlaceThread>
   void Place(const PlaceThread& place) {
-    for (sampler::ThreadSample& thread : snapshot_.threads) place(PositionOf(thread), thread);
+    for (sampler::ThreadSample& thread : snapshot_.threads) {
+      place(positions_ ? PositionOf(*positions_, thread) : nullptr, thread);
+    }
   }
   // The name of its task; PositionReader::NameOf.
   const std::string& NameOf(const context::ThreadEntry& entry) { return positions_->NameOf(entry); }
+
+  // PositionReader::why_not.
+  Status why_no_positions() const { return positions_ ? positions_->why_not() : Status(); }
 
   bool is_recorded() const { return recorder_.has_value(); }
   // From the first look on in which it was seen. `recorder` must outlive it. `process`: profile::Process::id.
@@ -67,8 +75,6 @@ class WatchedProcess {
   const sampler::Snapshot& snapshot() const { return snapshot_; }
 
  private:
-  const context::ThreadEntry* PositionOf(const sampler::ThreadSample& thread) const;
-
   sampler::ProcessWatch watch_;
   sampler::Snapshot snapshot_;                         // only what is new in it is written at each look
   std::optional<context::PositionReader> positions_;   // nullopt: nobody asks

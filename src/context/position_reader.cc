@@ -8,8 +8,8 @@
 namespace wf::context {
 namespace {
 
-// To look for the page means to read all of /proc/<pid>/maps, which takes milliseconds with thousands of mappings. So it
-// is done when the process has more or less memory than the last time, at most a thousandth of the time.
+// To look for the page means to read all of /proc/<pid>/maps, which takes milliseconds with thousands of mappings. So
+// it is done when the process has more or less memory than the last time, at most a thousandth of the time.
 constexpr int64_t kPauseNs = 10'000'000;
 constexpr int64_t kPausePerCost = 1'000;
 constexpr int64_t kLongestPauseNs = 10'000'000'000;  // though nothing changed, or however long a look took
@@ -49,6 +49,7 @@ void PositionReader::Before(int64_t time_ns) {
     // It ended, or executes another program; or the page is of another version, or not for us, which it remains.
     const bool is_hopeless = page.status().code() == Code::kDataLoss || page.status().code() == Code::kPermissionDenied;
     page_.reset();
+    if (is_hopeless) why_not_ = page.status();
     if (!is_hopeless) LookSoon();
     return;
   }

@@ -42,6 +42,8 @@ class PositionReader {
   const std::string& NameOf(const ThreadEntry& entry);
   // The process executes another program, or began to: the page may come any moment.
   void LookSoon();
+  // Why the page that it has cannot be read; OK: it can, or there is none.
+  const Status& why_not() const { return why_not_; }
   // Whether any thread works for an attempt that the costly probes look at, as of Before.
   bool AnySampled() const { return any_sampled_; }
 
@@ -52,13 +54,14 @@ class PositionReader {
   std::optional<PageAddress> page_;
   int64_t next_look_ns_ = 0;
   int64_t due_ns_ = 0;
-  uint64_t looked_at_pages_ = 0;  // MappedPages at the last look
-  base::Fd memory_;               // for MappedPages
+  uint64_t looked_at_pages_ = 0;                     // MappedPages at the last look
+  base::Fd memory_;                                  // for MappedPages
   std::unordered_map<uint32_t, std::string> names_;  // of page_
   std::vector<std::byte> scratch_;
   std::unordered_map<int32_t, ThreadEntry> before_;
   std::unordered_map<int32_t, ThreadEntry> sure_;
   bool any_sampled_ = false;
+  Status why_not_;
 };
 
 }  // namespace wf::context
