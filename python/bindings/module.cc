@@ -5,8 +5,8 @@
 #include <exception>
 
 #include "base/version.h"
-#include "context/thread_slot.h"
 #include "bound_function_type.h"
+#include "context/thread_slot.h"
 #include "engine_binding.h"
 #include "errors.h"
 #include "function_type.h"

@@ -59,7 +59,7 @@ class AttemptBook {
 
   const Detail detail_;
   uint64_t last_ = 0;
-  Numbers recent_, older_;  // kAttempts
+  Numbers recent_, older_;                           // kAttempts
   std::unordered_map<std::string, uint64_t> tasks_;  // by name; with kTasks, the numbers
 };
 

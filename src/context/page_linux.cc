@@ -78,9 +78,7 @@ Page::Page() : memory_(MapPage()) {
 
 Slot* Page::slots() const { return reinterpret_cast<Slot*>(static_cast<std::byte*>(memory_) + sizeof(PageHeader)); }
 
-NameEntry* Page::names() const {
-  return reinterpret_cast<NameEntry*>(static_cast<std::byte*>(memory_) + kNamesOffset);
-}
+NameEntry* Page::names() const { return reinterpret_cast<NameEntry*>(static_cast<std::byte*>(memory_) + kNamesOffset); }
 
 // Two threads that bring the same name at once may both get room for it: that is no harm. A child that was forked while
 // a thread wrote a name has an entry that stays unfinished.
@@ -138,7 +136,8 @@ void Page::AfterForkInChild() {
   void* const made = MapPage();
   if (made == nullptr) return;  // cannot be: there is a page of memory, or we are dying
   CopyNames(page.header(), static_cast<PageHeader*>(made));
-  FillHeader(static_cast<PageHeader*>(made), generation, 0);  // reading /proc is not allowed here; a reader does without
+  FillHeader(static_cast<PageHeader*>(made), generation,
+             0);  // reading /proc is not allowed here; a reader does without
   if (mremap(made, kPageBytes, kPageBytes, MREMAP_MAYMOVE | MREMAP_FIXED, page.memory_) == MAP_FAILED) return;
   if (mine == nullptr) return;
   internal::MoveTo(page.Take(static_cast<int32_t>(gettid())));

@@ -51,8 +51,8 @@ Result<PageAddress> FindPage(std::string_view maps);
 // Finds the page of process `pid`. Errors: kNotFound; kPermissionDenied when we may not look into the process.
 Result<PageAddress> FindPageOf(int32_t pid);
 
-// Pages of memory that the process has mapped, of whatever kind: a new mapping changes it. 0: that cannot be told. `file`
-// keeps what was opened: give the same one for the same process. Costs a microsecond.
+// Pages of memory that the process has mapped, of whatever kind: a new mapping changes it. 0: that cannot be told.
+// `file` keeps what was opened: give the same one for the same process. Costs a microsecond.
 uint64_t MappedPages(int32_t pid, base::Fd* file);
 
 // Copies the page at `at` (only the slots in use) with process_vm_readv and decodes it. `scratch` keeps the memory from

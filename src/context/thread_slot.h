@@ -39,7 +39,10 @@ class ThreadSlot {
   constexpr explicit ThreadSlot(Slot* slot) : slot_(slot) {}
 
   void Set(const Position& position) noexcept {
-    SlotWords words{{0, 0}, position.attempt, position.node, position.task,
+    SlotWords words{{0, 0},
+                    position.attempt,
+                    position.node,
+                    position.task,
                     (position.sampled ? kSampledFlag : 0) | uint64_t{position.name} << kNameShift};
     std::memcpy(words.run, position.run.bytes.data(), sizeof(words.run));
     Slot& slot = *slot_;
@@ -76,8 +79,9 @@ class ThreadSlot {
   Slot* slot_;
 };
 
-// Makes a name of a task known to whoever reads positions, for as long as the process and its forks live. The same number
-// for equal names, from 1; 0: none, there is no room for more. Looks through all names: once per task, not per attempt.
+// Makes a name of a task known to whoever reads positions, for as long as the process and its forks live. The same
+// number for equal names, from 1; 0: none, there is no room for more. Looks through all names: once per task, not per
+// attempt.
 uint32_t NumberOfName(std::string_view name) noexcept;
 
 namespace internal {

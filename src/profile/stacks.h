@@ -109,8 +109,9 @@ struct StackProfile {
   int64_t total_weight_ns() const;
 };
 
-// Adds all of `other`: its processes and attempts get new ids, its times are moved by the difference of the two wall clocks when the
-// recordings come from different boots. kInvalidArgument when the modes differ: their weights cannot be added.
+// Adds all of `other`: its processes and attempts get new ids, its times are moved by the difference of the two wall
+// clocks when the recordings come from different boots. kInvalidArgument when the modes differ: their weights cannot be
+// added.
 Status Merge(StackProfile& into, const StackProfile& other);
 
 // Joins samples of one thread that follow each other without a gap and are the same. Keeps the order by thread.

@@ -75,7 +75,7 @@ std::string TaskText(const DumpTask& task, bool full, const Style& style) {
 
 std::string AttemptText(const DumpAttempt& attempt) {
   const std::string task = attempt.task.empty() ? "a task" : fmt::format("task {}", OneLine(attempt.task));
-  return fmt::format("    <works for {}: attempt {} of run {}>\n", task, attempt.attempt, attempt.run);
+  return fmt::format("    <works for {}: node {} of run {}>\n", task, attempt.node, attempt.run);
 }
 
 std::string ThreadText(const DumpThread& thread, bool full, const Style& style) {
