@@ -1,6 +1,7 @@
 // Engine: the body of the workflow adds nodes.
 #include "arguments.h"
 #include "base/check.h"
+#include "context/thread_slot.h"
 #include "engine.h"
 #include "errors.h"
 #include "signature_check.h"
@@ -32,6 +33,7 @@ uint32_t Engine::TaskOf(FunctionObject* function) {
   }
   function->engine_serial = serial_;
   function->engine_task = *id;
+  function->page_name = context::NumberOfName(task.name);
   return *id;
 }
 

@@ -64,7 +64,7 @@ void Engine::FillCurrent(CurrentAttempt* attempt, const app::OpenAttempt& open, 
   attempt->number = open.number;
   attempt->attempt = open.id;
   attempt->map_index = record.future->map_index;
-  attempt->position = {session_->run().id, open.id, open.node, open.task, open.sampled};
+  attempt->position = {session_->run().id, open.id, open.node, open.task, open.sampled, record.function->page_name};
 }
 
 PyObject* Engine::CallBody(FunctionObject* function, PyObject* args, PyObject* kwnames) {

@@ -29,6 +29,7 @@ struct FunctionObject {
   const void* nested_workflow;
   uint64_t engine_serial;  // the engine that numbered this task last, and its number there
   uint32_t engine_task;
+  uint32_t page_name;      // context::NumberOfName, once there was such an engine
   uint32_t direct_serial;  // likewise for the session of profiling.start
   uint32_t direct_task;
   uint32_t direct_calls;

@@ -59,7 +59,8 @@ void BindRemoteAttempt(nb::module_& module) {
             current_attempt.attempt = attempt;
             current_attempt.map_index = map_index;
             const auto run = base::RunId::Parse(run_id);
-            current_attempt.position = {run.value_or(base::RunId{}), attempt, node, 0, sampled};
+            current_attempt.position = {run.value_or(base::RunId{}),        attempt, node, 0, sampled,
+                                        context::NumberOfName(task.c_str())};
           },
           nb::arg("run_id"), nb::arg("workflow"), nb::arg("task"), nb::arg("node"), nb::arg("attempt"),
           nb::arg("number"), nb::arg("map_index"), nb::arg("sampled") = true)

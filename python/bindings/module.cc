@@ -6,6 +6,7 @@
 
 #include "base/version.h"
 #include "bound_function_type.h"
+#include "context/thread_slot.h"
 #include "engine_binding.h"
 #include "errors.h"
 #include "function_type.h"
@@ -42,6 +43,8 @@ NB_MODULE(_core, module) {
       PyModule_AddFunctions(module.ptr(), raw_functions) < 0) {
     throw nanobind::python_error();
   }
+  // So that a sampler finds the page before there is anything on it.
+  (void)wf::context::Current();
   wf::bindings::BindEngine(module);
   wf::bindings::BindMeasuring(module);
   wf::bindings::BindDelta(module);

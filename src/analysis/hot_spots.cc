@@ -146,10 +146,10 @@ HotSpots FindHotSpots(const StackProfile& stacks, const profile::RunRecord& reco
   const std::unordered_map<uint64_t, uint32_t> task_of = TaskOfAttempts(record);
   const bool is_recording = record.run.kind == profile::RunKind::kRecording;
   for (const StackSample& sample : stacks.samples) {
-    if (is_recording) {
-      if ((sample.state & profile::kIdle) == 0) finder.Add(kNoTask, sample);
-    } else if (const auto task = task_of.find(sample.attempt); task != task_of.end()) {
+    if (const auto task = task_of.find(sample.attempt); task != task_of.end()) {
       finder.Add(task->second, sample);
+    } else if (is_recording && (sample.state & profile::kIdle) == 0) {
+      finder.Add(kNoTask, sample);
     }
   }
   for (const uint32_t task : finder.tasks()) {

@@ -29,7 +29,7 @@ struct HotSpot {
 };
 
 struct TaskHotSpots {
-  std::string task;  // empty: all threads of a recording
+  std::string task;  // empty: what a recording's threads did outside of the tasks that it met
   int64_t weight_ns = 0;
   uint64_t samples = 0;
   std::vector<HotSpot> spots;  // the heaviest first

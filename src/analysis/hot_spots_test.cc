@@ -111,6 +111,20 @@ TEST_F(HotSpotsTest, ARecordingHasTheActiveTimeOfAllThreads) {
   EXPECT_EQ(hot.tasks[0].spots[0].function, "spin");
 }
 
+TEST_F(HotSpotsTest, ARecordingTellsTheTasksThatItMetFromTheRest) {
+  profile::RunRecord record = builder_.record();
+  record.run.kind = profile::RunKind::kRecording;
+  Sample(load_, 300, StackOf(stacks_.table, {{"spin", "/home/ada/p.py", 5}}));
+  Sample(load_, 100, StackOf(stacks_.table, {{"park", "/home/ada/p.py", 6}}), profile::kIdle);
+  Sample(0, 200, StackOf(stacks_.table, {{"serve", "/home/ada/p.py", 7}}));
+  const HotSpots hot = FindHotSpots(stacks_, record, 10);
+  ASSERT_EQ(hot.tasks.size(), 2U);
+  EXPECT_EQ(hot.tasks[0].task, "load");
+  EXPECT_EQ(hot.tasks[0].weight_ns, 400 * kMs);
+  EXPECT_EQ(hot.tasks[1].task, "");
+  EXPECT_EQ(hot.tasks[1].spots.at(0).function, "serve");
+}
+
 TEST_F(HotSpotsTest, WithoutSamplesThereIsNothing) { EXPECT_TRUE(Find().tasks.empty()); }
 
 }  // namespace

@@ -12,6 +12,9 @@
 #include "app/dump_core.h"
 #include "app/dump_frames.h"
 #include "app/dump_tasks.h"
+#include "app/watched_process.h"
+#include "base/clock.h"
+#include "context/position_reader.h"
 #include "sampler/native_target.h"
 #include "sampler/pause.h"
 #include "sampler/proc_files.h"
@@ -32,13 +35,31 @@ std::string NoteOn(int32_t pid) {
 
 constexpr int kPatience = 40;  // a program that never holds still gets this many pairs of copies
 
-Status ReadThreads(sampler::Target& target, FrameDetails& details, report::DumpProcess* process) {
+// What a process is read with.
+struct Reading {
+  sampler::Target& target;
+  context::PositionReader& positions;
+  FrameDetails& details;
+};
+
+void AddThreads(const std::vector<sampler::ThreadSample>& threads, Reading& reading, report::DumpProcess* process) {
+  for (const sampler::ThreadSample& from : threads) {
+    report::DumpThread& thread = process->threads.emplace_back(ThreadOf(from, reading.details));
+    const context::ThreadEntry* const entry = PositionOf(reading.positions, from);
+    if (entry == nullptr) continue;
+    thread.attempt = {reading.positions.NameOf(*entry), entry->run.ToString(), entry->node, entry->attempt};
+  }
+  AddTasks(reading.target.runtime(), threads, reading.details, process);
+}
+
+Status ReadThreads(Reading& reading, report::DumpProcess* process) {
   sampler::Snapshot snapshot;
   for (int attempt = 0; attempt < kPatience && !snapshot.complete; ++attempt) {
-    WF_RETURN_IF_ERROR(target.Read(&snapshot));
+    reading.positions.Before(base::MonotonicNs());
+    WF_RETURN_IF_ERROR(reading.target.Read(&snapshot));
+    reading.positions.After();
   }
-  for (const auto& thread : snapshot.threads) process->threads.push_back(ThreadOf(thread, details));
-  AddTasks(target.runtime(), snapshot.threads, details, process);
+  AddThreads(snapshot.threads, reading, process);
   return {};
 }
 
@@ -56,18 +77,18 @@ bool HasRejected(const sampler::Snapshot& snapshot) {
 }
 
 // While it is paused, all its threads are in the state of being traced: what they did is what they did before.
-Status ReadPaused(sampler::Target& target, FrameDetails& details, report::DumpProcess* process) {
+Status ReadPaused(Reading& reading, report::DumpProcess* process) {
   const auto before = sampler::ReadTasks(process->pid);
   Status read;
   Status paused;
   for (int stops = 0; stops < kMostStops && (stops == 0 || HasRejected(process->threads)); ++stops) {
     process->threads.clear();
     process->other_tasks.clear();
-    paused = sampler::WhilePaused(process->pid, [&] { read = ReadThreads(target, details, process); });
+    paused = sampler::WhilePaused(process->pid, [&] { read = ReadThreads(reading, process); });
   }
   if (!paused.ok()) {
     AddNote(paused.message(), process);
-    return ReadThreads(target, details, process);
+    return ReadThreads(reading, process);
   }
   for (report::DumpThread& thread : process->threads) {
     const auto found = before.find(thread.tid);
@@ -79,19 +100,20 @@ Status ReadPaused(sampler::Target& target, FrameDetails& details, report::DumpPr
 }
 
 // Local variables and source lines are read when the threads run again.
-Status ReadNative(sampler::Target& target, FrameDetails& details, report::DumpProcess* process) {
+Status ReadNative(Reading& reading, report::DumpProcess* process) {
   constexpr sampler::NativeOptions kDeep = {.most_frames = 4096, .most_stack_bytes = 16 << 20};
-  sampler::NativeTarget native(target, kDeep);
+  sampler::NativeTarget native(reading.target, kDeep);
   sampler::Snapshot snapshot;
   sampler::StopCount stopped;
   const auto is_wanting = [&](int stops) {
     return !snapshot.complete || (stops < kMostStops && HasRejected(snapshot));
   };
   for (int stops = 0; stops < kPatience && is_wanting(stops); ++stops) {
+    reading.positions.Before(base::MonotonicNs());
     WF_RETURN_IF_ERROR(native.Read(&snapshot, &stopped));
+    reading.positions.After();
   }
-  for (const auto& thread : snapshot.threads) process->threads.push_back(ThreadOf(thread, details));
-  AddTasks(target.runtime(), snapshot.threads, details, process);
+  AddThreads(snapshot.threads, reading, process);
   if (!native.pause().ok()) {
     AddNote("no native frames: " + native.pause().message(), process);
   } else {
@@ -102,10 +124,9 @@ Status ReadNative(sampler::Target& target, FrameDetails& details, report::DumpPr
   return {};
 }
 
-Status ReadAsAsked(const DumpRequest& request, sampler::Target& target, FrameDetails& details,
-                   report::DumpProcess* process) {
-  if (request.native) return ReadNative(target, details, process);
-  return request.blocking ? ReadPaused(target, details, process) : ReadThreads(target, details, process);
+Status ReadAsAsked(const DumpRequest& request, Reading& reading, report::DumpProcess* process) {
+  if (request.native) return ReadNative(reading, process);
+  return request.blocking ? ReadPaused(reading, process) : ReadThreads(reading, process);
 }
 
 Result<report::DumpProcess> DumpOne(int32_t pid, const DumpRequest& request) {
@@ -120,7 +141,9 @@ Result<report::DumpProcess> DumpOne(int32_t pid, const DumpRequest& request) {
   report::DumpProcess process;
   process.pid = pid;
   process.note = NoteOn(pid);
-  WF_RETURN_IF_ERROR(ReadAsAsked(request, **target, details, &process));
+  context::PositionReader positions(pid);
+  Reading reading{**target, positions, details};
+  WF_RETURN_IF_ERROR(ReadAsAsked(request, reading, &process));
   process.command_line = sampler::CommandLine(pid);
   process.version = runtime.version;
   std::error_code ignored;

@@ -49,6 +49,25 @@ std::function<std::string(uint64_t)> TaskNames(const profile::RunRecord& record)
   };
 }
 
+// Of a recording: those of other runs. By number, with holes where a row was lost.
+std::vector<profile::StackAttempt> MetAttempts(const profile::RunRecord& record) {
+  std::vector<profile::StackAttempt> met;
+  for (const profile::Attempt& attempt : record.attempts) {
+    if (attempt.of_run.IsNil() || attempt.id > record.nodes.size()) continue;
+    while (met.size() < attempt.id) met.emplace_back().id = met.size();
+    const profile::Task& task = record.tasks[record.nodes[attempt.node - 1].task - 1];
+    met[attempt.id - 1] = {.id = attempt.id,
+                           .run = attempt.of_run,
+                           .attempt = attempt.of_attempt,
+                           .node = attempt.of_node,
+                           .task = task.name,
+                           .process = attempt.process,
+                           .tid = attempt.tid,
+                           .time_ns = attempt.start_ns};
+  }
+  return met;
+}
+
 }  // namespace
 
 std::optional<std::string> ReadPythonSource(const std::string& file) {
@@ -77,12 +96,13 @@ Result<Exported> ExportStacks(const ExportRequest& request) {
   done.path = request.output.empty() ? done.run + std::string((*format)->suffix) : request.output;
   Result<base::AtomicFile> file = base::AtomicFile::Create(done.path);
   if (!file.ok()) return file.status();
-  const Result<profile::StackProfile> stacks = (*store)->Stacks(*id);
+  Result<profile::StackProfile> stacks = (*store)->Stacks(*id);
   if (!stacks.ok()) return stacks.status();
   profile::ExportOptions options = request.options;
-  if (!request.task.empty() || request.tasks) {
+  if (!request.task.empty() || request.tasks || (*format)->attempts) {
     const Result<profile::RunRecord> record = (*store)->Load(*id);
     if (!record.ok()) return record.status();
+    stacks->attempts = MetAttempts(*record);
     if (request.tasks) options.task_of = TaskNames(*record);
     if (!request.task.empty()) {
       Result<std::set<uint64_t>> attempts = AttemptsOf(*record, request.task);

@@ -53,11 +53,20 @@ void Run(const RecordRequest& request, const StopSignals& signals, RecordSession
   if (!session.not_paused().empty()) say(session.not_paused());
 }
 
+// A file that grows with the recording anyway, and the store, can tell attempts apart; sums are by task. To find them
+// costs a little in each round, so that it is asked for only where it is shown.
+std::optional<AttemptBook::Detail> AttemptsOf(const RecordRequest& request, const profile::ExportFormat* format) {
+  if (request.format == kStoreFormat) return AttemptBook::Detail::kAttempts;
+  if (format == nullptr || (!request.tasks && !format->attempts)) return std::nullopt;
+  return format->by_time ? AttemptBook::Detail::kAttempts : AttemptBook::Detail::kTasks;
+}
+
 // What the format shows decides what has to be kept.
 RecordOptions OptionsOf(const RecordRequest& request) {
   RecordOptions options = request.options;
   const profile::ExportFormat* format = profile::FindExportFormat(request.format);
   options.needs = {.by_time = format != nullptr && format->by_time, .by_thread = request.shown.threads};
+  options.attempts = AttemptsOf(request, format);
   return options;
 }
 
@@ -73,6 +82,13 @@ void SayStops(const RecordSession& session, const Say& say) {
                   total_ms / static_cast<double>(stopped.stops)));
 }
 
+// Without this, stacks that all stand outside of tasks look as if there had been none.
+void SayTasks(const RecordRequest& request, const RecordSession& session, const Say& say) {
+  if (!session.why_no_attempts().ok()) say("tasks are missing: " + session.why_no_attempts().message());
+  if (!request.tasks || session.met_attempts() || !session.why_no_attempts().ok()) return;
+  say("--tasks: no thread was seen to work for a task of Workflow");
+}
+
 Result<int> RecordProcess(const RecordRequest& request, RecordOutput& output, const Say& say) {
   const StopSignals signals;
   RecordSession session(request.pid, OptionsOf(request), [&] { return signals.stopped(); }, output.sink());
@@ -83,6 +99,7 @@ Result<int> RecordProcess(const RecordRequest& request, RecordOutput& output, co
     return Status(Code::kFailedPrecondition, fmt::format("process {} ended before it was read", request.pid));
   }
   WF_RETURN_IF_ERROR(output.Write(session, say));
+  SayTasks(request, session, say);
   SayStops(session, say);
   return 0;
 }
@@ -101,6 +118,7 @@ int RecordProgram(const RecordRequest& request, RecordOutput& output, const Say&
   Status status(Code::kNotFound, "nothing is written: there was no Python to read in " + request.command[0]);
   if (session.saw_python()) status = output.Write(session, say);
   if (!status.ok()) say(status.message());
+  if (status.ok()) SayTasks(request, session, say);
   SayStops(session, say);
   return program->Wait();
 }

@@ -23,6 +23,7 @@ struct RecordRequest {
   std::string output;  // empty: name of the program and time, with the format's suffix; "-": standard output
   std::string store;   // kStoreFormat: the store's folder; empty: the usual one
   profile::ExportOptions shown;
+  bool tasks = false;    // each task of Workflow that was met as the outermost frame
   int64_t flush_ns = 0;  // how often a file is written while the recording goes on; 0: only on SIGUSR1
 };
 

@@ -83,6 +83,7 @@ class FileOutput final : public RecordOutput {
   Status WriteTo(base::AtomicFile& file, const profile::StackProfile& profile) {
     profile::ExportOptions options = request_.shown;
     if (!options.read_source) options.read_source = &ReadPythonSource;
+    if (request_.tasks) options.task_of = [&](uint64_t attempt) { return profile.attempts.at(attempt - 1).task; };
     format_.write(profile, options, file.stream());
     return file.Commit();
   }
@@ -122,6 +123,10 @@ Result<std::unique_ptr<RecordOutput>> RecordOutput::Open(const RecordRequest& re
   if (request.format == kStoreFormat) {
     if (!request.output.empty()) {
       return Status(Code::kInvalidArgument, "--output: with --format store it goes to the store; --store DIR names it");
+    }
+    if (request.tasks) {
+      return Status(Code::kInvalidArgument,
+                    "--tasks: with --format store the tasks are always in; give --tasks to wf export");
     }
     Result<RecordStore> store = RecordStore::Open(request.store, NameOf(request), request.command);
     if (!store.ok()) return store.status();

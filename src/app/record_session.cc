@@ -26,23 +26,26 @@ constexpr int64_t kSliceNs = 100 * kMs;
 
 RecordSession::RecordSession(int32_t pid, const RecordOptions& options, std::function<bool()> stopped, RecordSink* sink)
     : root_(pid), options_(options), stopped_(std::move(stopped)), sink_(sink), samples_(options.needs) {
+  if (options.attempts) book_.emplace(*options.attempts);
   Follow(pid);
 }
 
 void RecordSession::Follow(int32_t pid) {
   if (watched_.contains(pid)) return;
-  sampler::TargetOptions target;
-  target.cpu_time = options_.mode == profile::SampleMode::kCpu;
-  target.blocking = options_.blocking;
-  watched_.try_emplace(pid, Watched{ProcessWatch(pid, target, options_.native), {}, {}});
+  WatchOptions watch;
+  watch.target.cpu_time = options_.mode == profile::SampleMode::kCpu;
+  watch.target.blocking = options_.blocking;
+  watch.native = options_.native;
+  watch.positions = book_.has_value();
+  watched_.try_emplace(pid, pid, watch);
 }
 
 Status RecordSession::Attach() {
-  Status status = watched_.at(root_).watch.Attach();
+  Status status = watched_.at(root_).Attach();
   if (status.ok() || !options_.subprocesses) return status;
   for (const int32_t pid : sampler::Descendants(root_)) {
     Follow(pid);
-    if (watched_.at(pid).watch.Attach().ok()) return {};
+    if (watched_.at(pid).Attach().ok()) return {};
   }
   return status;
 }
@@ -90,22 +93,47 @@ bool RecordSession::IsFollowed(int32_t pid) const {
 }
 
 // False when the process ended.
-bool RecordSession::Look(Watched& watched) {
+bool RecordSession::Look(WatchedProcess& watched) {
   const int64_t now_ns = base::MonotonicNs();
-  const sampler::StopCount before = watched.watch.stopped();
-  const ProcessWatch::Look found = watched.watch.Read(now_ns, &watched.snapshot);
-  stops_.stops += watched.watch.stopped().stops - before.stops;
-  stops_.total_ns += watched.watch.stopped().total_ns - before.total_ns;
-  why_no_native_ = watched.watch.why_no_native();
-  if (found != ProcessWatch::Look::kSeen) {
-    if (watched.recorder) watched.recorder->End(now_ns);
-    return found != ProcessWatch::Look::kEnded;
-  }
-  if (!recorder_) Begin(watched.watch.pid(), now_ns);
-  if (!watched.recorder) watched.recorder.emplace(*recorder_, AddProcess(watched.watch.pid()));
-  if (options_.blocking && not_paused_.empty()) not_paused_ = watched.snapshot.not_paused;
-  watched.recorder->Record(watched.snapshot, now_ns);
+  const ProcessWatch& watch = watched.watch();
+  const sampler::StopCount before = watch.stopped();
+  watched.ReadPositions(now_ns);
+  const ProcessWatch::Look found = watched.ReadStacks(now_ns);
+  stops_.stops += watch.stopped().stops - before.stops;
+  stops_.total_ns += watch.stopped().total_ns - before.total_ns;
+  why_no_native_ = watch.why_no_native();
+  if (found != ProcessWatch::Look::kSeen) return found != ProcessWatch::Look::kEnded;
+  if (!recorder_) Begin(watch.pid(), now_ns);
+  if (!watched.is_recorded()) watched.RecordTo(*recorder_, AddProcess(watch.pid()));
+  if (options_.blocking && not_paused_.empty()) not_paused_ = watched.snapshot().not_paused;
+  if (book_) Place(watched, now_ns);
+  watched.Record(now_ns);
   return true;
+}
+
+void RecordSession::Place(WatchedProcess& watched, int64_t time_ns) {
+  if (!watched.why_no_positions().ok()) why_no_attempts_ = watched.why_no_positions();
+  watched.Place([&](const context::ThreadEntry* entry, sampler::ThreadSample& thread) {
+    thread.attempt = entry == nullptr ? 0 : NumberOf(*entry, watched, thread.tid, time_ns);
+  });
+}
+
+uint64_t RecordSession::NumberOf(const context::ThreadEntry& entry, WatchedProcess& watched, int32_t tid,
+                                 int64_t time_ns) {
+  const std::string& task = watched.NameOf(entry);
+  const AttemptBook::Found found = book_->NumberOf(entry, task);
+  if (!found.is_new) return found.number;
+  met_attempts_ = true;
+  profile::StackAttempt row = book_->Row(found.number, entry, task);
+  row.process = watched.process();
+  row.tid = tid;
+  row.time_ns = time_ns;
+  if (sink_ != nullptr) {
+    sink_->PutAttempt(row);
+  } else {
+    attempts_.push_back(std::move(row));
+  }
+  return found.number;
 }
 
 void RecordSession::Begin(int32_t pid, int64_t time_ns) {
@@ -145,8 +173,8 @@ bool RecordSession::SleepUntil(int64_t time_ns) {
     ::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr);
     if (stopped_()) return false;
     const bool is_last_slice = until_ns == time_ns;
-    if (!is_last_slice &&
-        std::all_of(watched_.begin(), watched_.end(), [](const auto& each) { return each.second.watch.HasEnded(); })) {
+    if (!is_last_slice && std::all_of(watched_.begin(), watched_.end(),
+                                      [](const auto& each) { return each.second.watch().HasEnded(); })) {
       return false;
     }
   }
@@ -176,6 +204,7 @@ void RecordSession::TakePiece(int64_t time_ns) {
 profile::StackProfile RecordSession::Profile(profile::StackTable table) const {
   profile::StackProfile profile = samples_.Profile(std::move(table));
   profile.processes = processes_;
+  profile.attempts = attempts_;
   profile.meta = recorder_->meta();
   profile.meta.samples = kept_;
   return profile;

@@ -5,6 +5,8 @@
 //   session.Run();                          // until the end of the process, of the duration, or `stopped`
 //   session.Finish()                        // the profile
 //
+// Of a process that runs Workflow each sample can carry the attempt that its thread worked for.
+//
 // Without subprocesses one process is followed: the one given, or, while that is no Python (a shell, a launcher), the
 // first Python below it.
 //
@@ -18,10 +20,10 @@
 #include <optional>
 #include <vector>
 
+#include "app/attempt_book.h"
+#include "app/watched_process.h"
 #include "profile/recorded_samples.h"
 #include "profile/stack_recorder.h"
-#include "sampler/process_watch.h"
-#include "sampler/snapshot_recorder.h"
 #include "wf/status.h"
 
 namespace wf::app {
@@ -34,7 +36,9 @@ struct RecordOptions {
   bool below = false;  // while the process is no Python, one below it will do
   bool idle = false;   // keep readings of waiting threads; in kWall only
   profile::SampleMode mode = profile::SampleMode::kWall;
-  bool blocking = false;       // the process is paused while it is read
+  bool blocking = false;  // the process is paused while it is read
+  // What samples carry of the attempts of Workflow that are met; nullopt: nothing, nobody asks.
+  std::optional<AttemptBook::Detail> attempts;
   bool native = false;         // native frames too, for which each round stops the processes for a moment
   profile::SampleNeeds needs;  // of what the samples are kept for, where they are not handed on
 };
@@ -48,6 +52,8 @@ class RecordSink {
   // First of all, when the first Python is seen.
   virtual void Begin(const profile::StackMeta& meta) = 0;
   virtual void PutProcess(const profile::Process& process) = 0;
+  // Before the first samples that carry its number.
+  virtual void PutAttempt(const profile::StackAttempt& /*attempt*/) {}
   virtual void PutStacks(profile::StackDelta stacks) = 0;
 };
 
@@ -67,22 +73,21 @@ class RecordSession {
   // Of all rounds and processes; and why the last round had no native frames.
   const sampler::StopCount& stopped() const { return stops_; }
   const Status& why_no_native() const { return why_no_native_; }
+  // Whether any thread worked for an attempt of Workflow; and why one process could not be asked.
+  bool met_attempts() const { return met_attempts_; }
+  const Status& why_no_attempts() const { return why_no_attempts_; }
   // What was recorded until now; with a sink only the meta is filled. REQUIRES: saw_python().
   profile::StackProfile SoFar();
   // The same, once, last.
   profile::StackProfile Finish();
 
  private:
-  struct Watched {
-    sampler::ProcessWatch watch;
-    std::optional<sampler::SnapshotRecorder> recorder;  // from its first snapshot on
-    sampler::Snapshot snapshot;                         // only what is new in it is written at each look
-  };
-
   bool WaitForPython();
   void Round();
   bool IsFollowed(int32_t pid) const;
-  bool Look(Watched& watched);
+  bool Look(WatchedProcess& watched);
+  void Place(WatchedProcess& watched, int64_t time_ns);
+  uint64_t NumberOf(const context::ThreadEntry& entry, WatchedProcess& watched, int32_t tid, int64_t time_ns);
   void Begin(int32_t pid, int64_t time_ns);
   void Follow(int32_t pid);
   void FindProcesses();
@@ -96,14 +101,18 @@ class RecordSession {
   const RecordOptions options_;
   const std::function<bool()> stopped_;
   RecordSink* const sink_;
-  std::map<int32_t, Watched> watched_;
+  std::map<int32_t, WatchedProcess> watched_;
   std::optional<profile::StackRecorder> recorder_;  // from the first snapshot on
   profile::RecordedSamples samples_;
   std::vector<profile::Process> processes_;
+  std::optional<AttemptBook> book_;
+  std::vector<profile::StackAttempt> attempts_;  // without a sink
   std::string not_paused_;
   uint64_t kept_ = 0;
   sampler::StopCount stops_;
   Status why_no_native_;
+  bool met_attempts_ = false;
+  Status why_no_attempts_;
   int64_t next_search_ns_ = 0;
   int64_t next_piece_ns_ = 0;
 };

@@ -32,6 +32,38 @@ void RecordStore::PutProcess(const profile::Process& process) {
   if (writer_) writer_->PutProcess(process);
 }
 
+uint32_t RecordStore::TaskOf(const std::string& name) {
+  const auto [at, is_new] = tasks_.try_emplace(name, static_cast<uint32_t>(tasks_.size()) + 1);
+  if (!is_new) return at->second;
+  profile::Task task;
+  task.id = at->second;
+  task.name = name;
+  task.kind = "function";
+  writer_->PutTask(std::move(task));
+  return at->second;
+}
+
+// A node of its own for each: of the other run's graph nothing is known.
+void RecordStore::PutAttempt(const profile::StackAttempt& attempt) {
+  if (!writer_) return;
+  profile::Node node;
+  node.id = attempt.id;
+  node.task = TaskOf(attempt.task);
+  node.state = base::NodeState::kRunning;
+  writer_->PutNode(node);
+  profile::Attempt row;
+  row.id = attempt.id;
+  row.node = attempt.id;
+  row.start_ns = attempt.time_ns;
+  row.process = attempt.process;
+  row.tid = attempt.tid;
+  row.sampled = true;
+  row.of_run = attempt.run;
+  row.of_node = attempt.node;
+  row.of_attempt = attempt.attempt;
+  writer_->PutAttempt(row);
+}
+
 void RecordStore::PutStacks(profile::StackDelta stacks) {
   if (writer_) writer_->PutStacks(std::move(stacks));
 }

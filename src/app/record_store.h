@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "app/record_session.h"
@@ -26,6 +27,7 @@ class RecordStore final : public RecordSink {
   // The run begins. Errors are kept until Close.
   void Begin(const profile::StackMeta& meta) override;
   void PutProcess(const profile::Process& process) override;
+  void PutAttempt(const profile::StackAttempt& attempt) override;
   void PutStacks(profile::StackDelta stacks) override;
   // Once, last. The first error of all.
   Status Close(int64_t end_ns);
@@ -38,6 +40,9 @@ class RecordStore final : public RecordSink {
 
   std::unique_ptr<store::Store> store_;
   std::unique_ptr<store::RunWriter> writer_;
+  uint32_t TaskOf(const std::string& name);
+
+  std::unordered_map<std::string, uint32_t> tasks_;  // by name; bounded by AttemptBook
   profile::Run run_;
   Status status_;
 };

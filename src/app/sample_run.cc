@@ -17,13 +17,11 @@
 #include <optional>
 #include <utility>
 
+#include "app/watched_process.h"
 #include "base/clock.h"
 #include "base/version.h"
-#include "context/position_reader.h"
 #include "profile/stack_recorder.h"
 #include "sampler/pacer.h"
-#include "sampler/process_watch.h"
-#include "sampler/snapshot_recorder.h"
 #include "store/store.h"
 
 namespace wf::app {
@@ -73,14 +71,12 @@ void Detach() {
 
 // One process of the run.
 struct Watched {
-  Watched(int32_t pid, uint32_t process, int64_t now_ns) : id(process), since_ns(now_ns), watch(pid), positions(pid) {}
+  Watched(int32_t pid, uint32_t its_number, int64_t now_ns)
+      : number(its_number), since_ns(now_ns), process(pid, {.positions = true}) {}
 
-  uint32_t id;
+  uint32_t number;  // in the run
   int64_t since_ns;
-  ProcessWatch watch;
-  sampler::Snapshot snapshot;  // of this process alone: a look writes only what is new
-  context::PositionReader positions;
-  std::optional<sampler::SnapshotRecorder> recorder;  // from its first snapshot on
+  WatchedProcess process;
 };
 
 class Sampling {
@@ -154,35 +150,32 @@ class Sampling {
   // False when there is nothing more to see of the process.
   bool Look(Watched& watched) {
     const int64_t now_ns = base::MonotonicNs();
-    watched.positions.Before(now_ns);
-    if (watched.recorder && !options_.outside && !watched.positions.AnySampled()) {
-      watched.recorder->Pause(now_ns);
-      return !watched.watch.HasEnded();
+    WatchedProcess& process = watched.process;
+    process.ReadPositions(now_ns);
+    if (process.is_recorded() && !options_.outside && !process.AnySampled()) {
+      process.Pause(now_ns);
+      return !process.watch().HasEnded();
     }
-    const ProcessWatch::Look found = watched.watch.Read(now_ns, &watched.snapshot);
+    const ProcessWatch::Look found = process.ReadStacks(now_ns);
     if (found != ProcessWatch::Look::kSeen) {
-      if (watched.recorder) watched.recorder->End(now_ns);
-      if (why_not_.empty()) why_not_ = watched.watch.why_not().message();
+      if (why_not_.empty()) why_not_ = process.watch().why_not().message();
       return found != ProcessWatch::Look::kEnded && !IsRefused(watched, now_ns);
     }
-    watched.positions.After();
-    for (sampler::ThreadSample& thread : watched.snapshot.threads) Place(watched.positions, thread);
-    if (!watched.recorder) watched.recorder.emplace(recorder_, watched.id);
-    watched.recorder->Record(watched.snapshot, now_ns);
+    process.Place([this](const context::ThreadEntry* entry, sampler::ThreadSample& thread) { Place(entry, thread); });
+    if (!process.is_recorded()) process.RecordTo(recorder_, watched.number);
+    process.Record(now_ns);
     ++seen_;
     return true;
   }
 
-  void Place(const context::PositionReader& positions, sampler::ThreadSample& thread) const {
-    const auto inner = static_cast<int32_t>(thread.stack.native_id);
-    const context::ThreadEntry* const entry = positions.Find(inner != 0 ? inner : thread.tid);
+  void Place(const context::ThreadEntry* entry, sampler::ThreadSample& thread) const {
     const bool is_ours = entry != nullptr && entry->run == options_.run;
     thread.attempt = is_ours && entry->sampled ? entry->attempt : 0;
     thread.is_wanted = is_ours ? entry->sampled : options_.outside;
   }
 
   bool IsRefused(const Watched& watched, int64_t now_ns) {
-    const Status& why = watched.watch.why_not();
+    const Status& why = watched.process.watch().why_not();
     if (why.code() != Code::kPermissionDenied || now_ns - watched.since_ns < kRefusedNs) return false;
     if (problem_.empty()) problem_ = why.message();
     return true;

@@ -92,6 +92,7 @@ void AddShownOptions(Options options, Given* given) {
   options.Flag("--nolineno", &given->no_line_numbers, "no line numbers");
   options.Flag("--full-filenames", &shown.full_file_names, "whole paths instead of the shortest that are unambiguous");
   options.Flag("--threads,-t", &shown.threads, "each thread as an outermost frame");
+  options.Flag("--tasks", &given->request.tasks, "each task of Workflow as the outermost frame");
   options.Flag("--icicle", &shown.icicle, "flame graph with the outermost frame at the top");
 }
 

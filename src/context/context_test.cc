@@ -113,6 +113,77 @@ TEST(Context, OddLinesOfMapsAreSkipped) {
   EXPECT_EQ(found->bytes, 0x40000U);
 }
 
+// The name of number `name` on this process's page.
+std::string NameOn(uint32_t name) {
+  const Result<PageAddress> at = FindPageOf(getpid());
+  const Result<std::string> text = at.ok() ? ReadName(getpid(), *at, name) : Result<std::string>(at.status());
+  return text.ok() ? *text : std::string("?");
+}
+
+TEST(Context, EqualNamesHaveOneNumberAndCanBeReadFromOutside) {
+  const uint32_t a = NumberOfName("load");
+  const uint32_t b = NumberOfName("train");
+  EXPECT_NE(a, 0U);
+  EXPECT_NE(a, b);
+  EXPECT_EQ(NumberOfName("load"), a);
+  EXPECT_EQ(NumberOfName(""), 0U);
+  EXPECT_EQ(NameOn(a), "load");
+  EXPECT_EQ(NameOn(b), "train");
+  EXPECT_EQ(NameOn(0), "?");
+  EXPECT_EQ(NameOn(kNameCount), "?");
+  EXPECT_EQ(NameOn(kNameCount + 1), "?");
+  Position position = MakePosition(1);
+  position.name = b;
+  const Scope scope(position);
+  EXPECT_EQ(Current().Get(), position);
+  const Snapshot snapshot = ReadOwnPage();
+  ASSERT_NE(EntryOf(snapshot, gettid()), nullptr);
+  EXPECT_EQ(EntryOf(snapshot, gettid())->name, b);
+  EXPECT_TRUE(EntryOf(snapshot, gettid())->sampled);
+}
+
+TEST(Context, LongNamesAreCutOffBetweenCharacters) {
+  const std::string most(252, 'a');
+  EXPECT_EQ(NameOn(NumberOfName(most)), most);
+  EXPECT_EQ(NumberOfName(most + "b"), NumberOfName(most));
+  EXPECT_EQ(NameOn(NumberOfName(most.substr(0, 251) + "é")), most.substr(0, 251));
+  EXPECT_EQ(NameOn(NumberOfName(most.substr(0, 250) + "éé")), most.substr(0, 250) + "é");
+}
+
+TEST(Context, ForkedChildrenKnowTheNamesAndAddTheirOwn) {
+  const uint32_t before = NumberOfName("before the fork");
+  EXPECT_EQ(InChild([before] {
+              const uint32_t own = NumberOfName("of the child");
+              return NameOn(before) == "before the fork" && NumberOfName("before the fork") == before &&
+                     NameOn(own) == "of the child";
+            }),
+            0);
+  EXPECT_EQ(NameOn(NumberOfName("of the parent")), "of the parent");
+}
+
+TEST(Context, NamesForWhichThereIsNoRoomHaveNoNumber) {
+  EXPECT_EQ(InChild([] {
+              for (uint32_t i = 0; i < kNameCount; ++i) (void)NumberOfName("name " + std::to_string(i));
+              return NumberOfName("one more") == 0 && NumberOfName("name 1") != 0;
+            }),
+            0);
+}
+
+TEST(Context, ThreadsThatNameTasksAtOnceDoNotMixThemUp) {
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&wrong, i] {
+      for (int j = 0; j < 20; ++j) {
+        const std::string name = "task " + std::to_string((i + j) % 20);
+        if (NameOn(NumberOfName(name)) != name) ++wrong;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+}
+
 TEST(Context, TwoHundredThreadsComingAndGoingReuseSlots) {
   (void)Current();
   for (int round = 0; round < 10; ++round) {

@@ -3,7 +3,7 @@
 //
 //   offset    size
 //   0         8     "WFCTXPG1"
-//   8         4     version, 2
+//   8         4     version, 3
 //   12        4     bytes of this header, 64
 //   16        4     pid of the writer, as it sees itself
 //   20        4     generation: 0, and one more after each fork
@@ -12,8 +12,10 @@
 //   36        4     bytes of a slot, 64
 //   40        4     slots that were ever used: those behind hold zeros and need not be read
 //   44        4     threads that found no free slot and so are not on the page
-//   48        16    zeros
+//   48        4     names that were ever begun; those behind hold zeros
+//   52        12    zeros
 //   64        64*n  the slots
+//   64+64*n   256*m names of tasks
 //
 // A slot (a cache line):
 //   0         4     sequence: odd while the slot is being written; goes up by two with each write
@@ -22,8 +24,13 @@
 //   24        8     attempt
 //   32        8     node
 //   40        8     task
-//   48        8     flags: bit 0, the costly probes look at this attempt (stacks, allocations); the others are 0
+//   48        8     flags: bit 0, the costly probes look at this attempt (stacks, allocations); bits 32 to 63, which of
+//                   the names is that of the task, from 1; 0: none. The others are 0
 //   56        8     check: CheckOf the words above; a copy made during a write does not fit it
+//
+// A name (written once, before a slot points to it; never changed):
+//   0         4     its bytes; 0: free; 2^32-1: being written
+//   4         252   UTF-8, cut off where it is longer
 //
 // A reader takes one copy of the page while the process runs on. A torn slot shows by an odd sequence or a wrong check;
 // the reader then does not know where that thread is, which is better than to name a wrong attempt.
@@ -38,8 +45,9 @@ namespace wf::context {
 
 inline constexpr char kPageName[] = "wf-context";  // of the memfd: "/memfd:wf-context (deleted)" in /proc/<pid>/maps
 inline constexpr uint64_t kMagic = 0x3147505854434657;  // "WFCTXPG1", little-endian
-inline constexpr uint32_t kVersion = 2;
+inline constexpr uint32_t kVersion = 3;
 inline constexpr uint32_t kSlotCount = 4095;  // with the header 256 KiB; only what is used takes memory
+inline constexpr uint32_t kNameCount = 1024;  // different names; those that come later are not told
 
 struct PageHeader {
   uint64_t magic;
@@ -52,7 +60,8 @@ struct PageHeader {
   uint32_t slot_bytes;
   std::atomic<uint32_t> used_slots;
   std::atomic<uint32_t> overflowed;
-  uint64_t reserved[2];
+  std::atomic<uint32_t> used_names;
+  uint32_t reserved[3];
 };
 
 struct alignas(64) Slot {
@@ -66,12 +75,20 @@ struct alignas(64) Slot {
   std::atomic<uint64_t> check;
 };
 
-static_assert(sizeof(PageHeader) == 64 && sizeof(Slot) == 64);
+struct NameEntry {
+  std::atomic<uint32_t> bytes;
+  char text[252];
+};
+
+static_assert(sizeof(PageHeader) == 64 && sizeof(Slot) == 64 && sizeof(NameEntry) == 256);
 static_assert(std::atomic<uint64_t>::is_always_lock_free && sizeof(std::atomic<uint64_t>) == 8);
 
 inline constexpr uint64_t kSampledFlag = 1;
+inline constexpr int kNameShift = 32;  // of the name's number in the flags
+inline constexpr uint32_t kNameIsBeingWritten = UINT32_MAX;
 
-inline constexpr size_t kPageBytes = sizeof(PageHeader) + kSlotCount * sizeof(Slot);
+inline constexpr size_t kNamesOffset = sizeof(PageHeader) + kSlotCount * sizeof(Slot);
+inline constexpr size_t kPageBytes = kNamesOffset + kNameCount * sizeof(NameEntry);
 
 // The words of a slot that its check is made of.
 struct SlotWords {

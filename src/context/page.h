@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string_view>
 
 #include "context/layout.h"
 
@@ -19,6 +20,10 @@ class Page {
   // Makes the slot free again. It must be one of ours.
   void Release(Slot* slot);
 
+  // The number of a name, from 1, the same for equal ones; 0: it is empty, or there is no room. Any thread. What is too
+  // long is cut off.
+  uint32_t NumberOf(std::string_view name);
+
   // The bytes as another process would read them; empty when there is no page.
   std::span<const std::byte> bytes() const;
 
@@ -27,6 +32,7 @@ class Page {
   static void AfterForkInChild();
   PageHeader* header() const { return static_cast<PageHeader*>(memory_); }
   Slot* slots() const;
+  NameEntry* names() const;
 
   void* memory_ = nullptr;  // the address stays the same for the life of the process, and in its forks
 };

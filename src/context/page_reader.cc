@@ -41,6 +41,7 @@ bool DecodeSlot(std::span<const std::byte> slot, ThreadEntry& entry) {
   entry.node = words.node;
   entry.task = words.task;
   entry.sampled = (words.flags & kSampledFlag) != 0;
+  entry.name = static_cast<uint32_t>(words.flags >> kNameShift);
   entry.sequence = sequence;
   return true;
 }

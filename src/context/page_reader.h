@@ -7,9 +7,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/fd.h"
 #include "base/run_id.h"
 #include "wf/status.h"
 
@@ -22,6 +24,7 @@ struct ThreadEntry {
   uint64_t node = 0;
   uint64_t task = 0;
   bool sampled = false;   // the costly probes look at this attempt
+  uint32_t name = 0;      // of the task, for ReadName; 0: not known
   uint32_t sequence = 0;  // of the slot: two copies with the same one say that nothing was written between them
 };
 
@@ -48,9 +51,17 @@ Result<PageAddress> FindPage(std::string_view maps);
 // Finds the page of process `pid`. Errors: kNotFound; kPermissionDenied when we may not look into the process.
 Result<PageAddress> FindPageOf(int32_t pid);
 
+// Pages of memory that the process has mapped, of whatever kind: a new mapping changes it. 0: that cannot be told.
+// `file` keeps what was opened: give the same one for the same process. Costs a microsecond.
+uint64_t MappedPages(int32_t pid, base::Fd* file);
+
 // Copies the page at `at` (only the slots in use) with process_vm_readv and decodes it. `scratch` keeps the memory from
 // one call to the next, and with it how many slots there were: give the same one for the same page.
 Result<Snapshot> ReadPage(int32_t pid, const PageAddress& at, std::vector<std::byte>* scratch);
+
+// The text of a name on the page at `at`, as it was given: any bytes. kNotFound when there is no such name; those of
+// ReadPage. It never changes while the process executes the same program.
+Result<std::string> ReadName(int32_t pid, const PageAddress& at, uint32_t name);
 
 }  // namespace wf::context
 

@@ -1,8 +1,12 @@
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -40,6 +44,15 @@ Result<PageAddress> FindPageOf(int32_t pid) {
   return found.ok() ? found : found.status().WithContext(fmt::format("process {}", pid));
 }
 
+uint64_t MappedPages(int32_t pid, base::Fd* file) {
+  if (!file->valid()) *file = base::Fd(open(fmt::format("/proc/{}/statm", pid).c_str(), O_RDONLY | O_CLOEXEC));
+  std::array<char, 32> text{};
+  const ssize_t got = pread(file->get(), text.data(), text.size(), 0);
+  uint64_t pages = 0;
+  if (got > 0) std::from_chars(text.data(), text.data() + got, pages);
+  return pages;
+}
+
 Result<Snapshot> ReadPage(int32_t pid, const PageAddress& at, std::vector<std::byte>* scratch) {
   if (scratch->size() < sizeof(PageHeader)) scratch->resize(sizeof(PageHeader));
   // The slots that were in use the last time, most of the time all: then one copy is enough.
@@ -54,6 +67,22 @@ Result<Snapshot> ReadPage(int32_t pid, const PageAddress& at, std::vector<std::b
     scratch->resize(bytes);
   }
   return DecodePage(*scratch);
+}
+
+Result<std::string> ReadName(int32_t pid, const PageAddress& at, uint32_t name) {
+  const uint64_t offset = kNamesOffset + (uint64_t{name} - 1) * sizeof(NameEntry);
+  if (name == 0 || name > kNameCount || offset + sizeof(NameEntry) > at.bytes) {
+    return Status(Code::kNotFound, fmt::format("the context page of process {} has no name {}", pid, name));
+  }
+  std::array<std::byte, sizeof(NameEntry)> entry{};
+  const ssize_t copied = Copy(pid, at.address + offset, entry);
+  if (copied != static_cast<ssize_t>(entry.size())) return Refused(pid, copied < 0 ? errno : EIO);
+  uint32_t bytes = 0;
+  std::memcpy(&bytes, entry.data(), sizeof(bytes));
+  if (bytes == 0 || bytes > sizeof(NameEntry::text)) {
+    return Status(Code::kNotFound, fmt::format("the context page of process {} has no name {}", pid, name));
+  }
+  return std::string(reinterpret_cast<const char*>(entry.data()) + offsetof(NameEntry, text), bytes);
 }
 
 }  // namespace wf::context

@@ -6,7 +6,11 @@
 
 #include "context/page.h"
 
-namespace wf::context::internal {
+namespace wf::context {
+
+uint32_t NumberOfName(std::string_view name) noexcept { return Page::Instance().NumberOf(name); }
+
+namespace internal {
 namespace {
 
 // What a thread has of its own. Trivial, so that it can be used until the very end of the thread, after all
@@ -43,4 +47,5 @@ ThreadSlot& Enter() noexcept {
   return per_thread.handle;
 }
 
-}  // namespace wf::context::internal
+}  // namespace internal
+}  // namespace wf::context

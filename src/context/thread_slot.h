@@ -1,6 +1,6 @@
 // ThreadSlot: where the calling thread says which attempt it works for, so that a sampler in another process can tell.
 //
-//   context::Scope scope({run_id, attempt, node, task, sampled});   // until the end of the block
+//   context::Scope scope({run_id, attempt, node, task, sampled, name});   // until the end of the block
 //   …
 //   const context::Position before = context::Current().Get();   // a coroutine: at each resume,
 //   context::Current().Set(its_position);                         // and at each suspend
@@ -16,6 +16,7 @@
 #define WF_CONTEXT_THREAD_SLOT_H_
 
 #include <cstring>
+#include <string_view>
 
 #include "base/run_id.h"
 #include "context/layout.h"
@@ -28,6 +29,7 @@ struct Position {
   uint64_t node = 0;
   uint64_t task = 0;
   bool sampled = false;  // the costly probes look at this attempt
+  uint32_t name = 0;     // NumberOfName of the task
 
   bool operator==(const Position&) const = default;
 };
@@ -37,7 +39,11 @@ class ThreadSlot {
   constexpr explicit ThreadSlot(Slot* slot) : slot_(slot) {}
 
   void Set(const Position& position) noexcept {
-    SlotWords words{{0, 0}, position.attempt, position.node, position.task, position.sampled ? kSampledFlag : 0};
+    SlotWords words{{0, 0},
+                    position.attempt,
+                    position.node,
+                    position.task,
+                    (position.sampled ? kSampledFlag : 0) | uint64_t{position.name} << kNameShift};
     std::memcpy(words.run, position.run.bytes.data(), sizeof(words.run));
     Slot& slot = *slot_;
     const uint32_t sequence = slot.sequence.load(std::memory_order_relaxed);
@@ -61,7 +67,9 @@ class ThreadSlot {
     position.attempt = slot_->attempt.load(std::memory_order_relaxed);
     position.node = slot_->node.load(std::memory_order_relaxed);
     position.task = slot_->task.load(std::memory_order_relaxed);
-    position.sampled = (slot_->flags.load(std::memory_order_relaxed) & kSampledFlag) != 0;
+    const uint64_t flags = slot_->flags.load(std::memory_order_relaxed);
+    position.sampled = (flags & kSampledFlag) != 0;
+    position.name = static_cast<uint32_t>(flags >> kNameShift);
     return position;
   }
 
@@ -70,6 +78,11 @@ class ThreadSlot {
  private:
   Slot* slot_;
 };
+
+// Makes a name of a task known to whoever reads positions, for as long as the process and its forks live. The same
+// number for equal names, from 1; 0: none, there is no room for more. Looks through all names: once per task, not per
+// attempt.
+uint32_t NumberOfName(std::string_view name) noexcept;
 
 namespace internal {
 // Gives the calling thread its slot; the slow path of Current.

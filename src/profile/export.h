@@ -44,7 +44,8 @@ struct ExportFormat {
   std::string_view name;
   std::string_view suffix;  // of a file's name, with its dot
   std::string_view summary;
-  bool by_time;  // shows when each sample was, so that a recording for it grows with its length
+  bool by_time;   // shows when each sample was, so that a recording for it grows with its length
+  bool attempts;  // shows, asked or not, which attempt or task each sample is of
   void (*write)(const StackProfile& profile, const ExportOptions& options, std::ostream& out);
 };
 

@@ -73,9 +73,18 @@ class Writer {
     const ShownFrame& frame = index == kNoStack ? kNothing : view_.frames()[index];
     std::string args = fmt::format("\"file\":{}", JsonQuoted(frame.file));
     if (frame.line > 0) args += fmt::format(",\"line\":{}", frame.line);
-    if (sample.attempt != 0) args += fmt::format(",\"attempt\":{}", sample.attempt);
+    args += AttemptArgs(sample.attempt);
     Event(fmt::format("\"ph\":\"B\",\"name\":{},\"cat\":\"stack\",{},\"ts\":{},\"args\":{{{}}}",
                       JsonQuoted(frame.label), where_, Microseconds(time_ns), args));
+  }
+
+  // In a recording the numbers are those of the run that was met.
+  std::string AttemptArgs(uint64_t attempt) const {
+    if (attempt == 0) return "";
+    if (attempt > profile_.attempts.size()) return fmt::format(",\"attempt\":{}", attempt);
+    const StackAttempt& met = profile_.attempts[attempt - 1];
+    return fmt::format(",\"run\":\"{}\",\"attempt\":{},\"task\":{}", met.run.ToString(), met.attempt,
+                       JsonQuoted(met.task));
   }
 
   void CloseTo(size_t depth, int64_t time_ns) {

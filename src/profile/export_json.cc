@@ -33,6 +33,13 @@ std::string ThreadMembers(const StackThread& thread) {
                      JsonQuoted(thread.name), thread.first_ns, thread.last_ns);
 }
 
+// What the attempts of samples are in a recording; a run's own are in the run.
+std::string AttemptMembers(const StackAttempt& attempt) {
+  return fmt::format("\"id\":{},\"task\":{},\"run\":\"{}\",\"attempt\":{},\"node\":{},\"process\":{},\"tid\":{}",
+                     attempt.id, JsonQuoted(attempt.task), attempt.run.ToString(), attempt.attempt, attempt.node,
+                     attempt.process, attempt.tid);
+}
+
 std::string StateJson(uint8_t state) {
   std::string text;
   for (const auto& [bit, name] : {std::pair(kOnCpu, "cpu"), std::pair(kIdle, "idle"), std::pair(kHoldsGil, "gil")}) {
@@ -74,6 +81,7 @@ void WriteStacksJson(const StackProfile& profile, const ExportOptions& options, 
                      weights[0].total_ns, MetaJson(profile.meta));
   WriteObjects("processes", profile.processes, &ProcessMembers, out);
   WriteObjects("threads", profile.threads, &ThreadMembers, out);
+  if (!profile.attempts.empty()) WriteObjects("attempts", profile.attempts, &AttemptMembers, out);
   WriteObjects("frames", view.frames(), &FrameMembers, out);
   // Stack 0 is the empty one; it has neither caller nor frame.
   out << ",\n\"stacks\":{\"parent\":[null";
@@ -102,6 +110,8 @@ void WriteStacksJsonLines(const StackProfile& profile, const ExportOptions& opti
   for (size_t i = 0; i < profile.threads.size(); ++i) {
     out << fmt::format("{{\"type\":\"thread\",\"id\":{},{}}}\n", i, ThreadMembers(profile.threads[i]));
   }
+  for (const StackAttempt& attempt : profile.attempts)
+    out << "{\"type\":\"attempt\"," << AttemptMembers(attempt) << "}\n";
   // A frame and a stack come before the first line that names them, so that a reader needs to go through once.
   size_t frames = 0;
   uint32_t nodes = 1;

@@ -84,6 +84,16 @@ class Writer {
     sample.Message(3, label);
   }
 
+  // In a recording, whose numbers of attempts say nothing to anybody, the task.
+  void LabelAttempt(ProtobufWriter& sample, uint64_t attempt) {
+    if (attempt == 0) return;
+    if (attempt > profile_.attempts.size()) {
+      Label(sample, "attempt", "", static_cast<int64_t>(attempt));
+    } else {
+      Label(sample, "task", profile_.attempts[attempt - 1].task, 0);
+    }
+  }
+
   // Samples of one thread, stack and attempt are one.
   void WriteSamples() {
     struct Sum {
@@ -107,7 +117,7 @@ class Writer {
       sample.Packed(2, {sum.count, sum.weight_ns});
       Label(sample, "thread", view_.ThreadLabel(thread), 0);
       Label(sample, "process", view_.ProcessLabel(thread), 0);
-      if (attempt != 0) Label(sample, "attempt", "", static_cast<int64_t>(attempt));
+      LabelAttempt(sample, attempt);
       out_.Message(2, sample);
     }
   }

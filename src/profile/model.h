@@ -123,6 +123,11 @@ struct Attempt {
   std::string traceback;  // the user's, as printed; empty on success
   bool sampled = false;   // the costly probes were on
   Usage usage;
+  // Recordings: the attempt of another run that was met. All that is known of it is when and where it was met first,
+  // and its task; it stays kRunning, which it was when it was met last. Nil and 0 elsewhere.
+  base::RunId of_run;
+  uint64_t of_node = 0;
+  uint64_t of_attempt = 0;
 };
 
 // A process that took part. Ids are given by the owner of the run, from 1 (1 = the owner).

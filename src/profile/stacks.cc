@@ -39,6 +39,20 @@ std::map<uint32_t, uint32_t> MergeProcesses(std::vector<Process>& into, const st
   return ids;
 }
 
+// What to add to their numbers. Those of a run's own stacks are its own, and stay.
+uint64_t MergeAttempts(StackProfile& into, const StackProfile& other, const std::map<uint32_t, uint32_t>& processes,
+                       int64_t shift_ns) {
+  const uint64_t first = other.attempts.empty() ? 0 : into.attempts.size();
+  for (StackAttempt attempt : other.attempts) {
+    const auto process = processes.find(attempt.process);
+    attempt.id += first;
+    attempt.process = process == processes.end() ? 0 : process->second;
+    attempt.time_ns += shift_ns;
+    into.attempts.push_back(std::move(attempt));
+  }
+  return first;
+}
+
 // CLOCK_MONOTONIC starts at boot: one time line for all recordings of a boot, another one for each other.
 bool OneBoot(const StackProfile& a, const StackProfile& b) {
   if (a.processes.empty() || b.processes.empty()) return true;
@@ -95,7 +109,9 @@ Status Merge(StackProfile& into, const StackProfile& other) {
     thread.last_ns += shift_ns;
     into.threads.push_back(std::move(thread));
   }
+  const uint64_t first_attempt = MergeAttempts(into, other, processes, shift_ns);
   for (StackSample sample : other.samples) {
+    if (sample.attempt != 0) sample.attempt += first_attempt;
     sample.thread += first_thread;
     sample.stack = nodes[sample.stack];
     sample.time_ns += shift_ns;

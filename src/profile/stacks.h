@@ -23,6 +23,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/run_id.h"
 #include "profile/model.h"
 #include "profile/stack_table.h"
 #include "wf/status.h"
@@ -59,6 +60,21 @@ struct StackThread {
   bool operator==(const StackThread&) const = default;
 };
 
+// Recordings: an attempt of another program's run, as far as it was met. A thread may work for one of several runs.
+struct StackAttempt {
+  uint64_t id = 0;       // StackSample::attempt
+  base::RunId run;       // nil: not told apart, all attempts of the task are this one; then so are the next two
+  uint64_t attempt = 0;  // as that run numbers it, and its node
+  uint64_t node = 0;
+  std::string task;  // its name
+  // Where it was met first.
+  uint32_t process = 0;
+  int32_t tid = 0;
+  int64_t time_ns = 0;
+
+  bool operator==(const StackAttempt&) const = default;
+};
+
 enum class SampleMode : uint8_t { kWall = 0, kCpu = 1, kGil = 2 };
 std::string_view Name(SampleMode mode);  // "wall", "cpu", "gil"
 
@@ -86,14 +102,16 @@ struct StackProfile {
   StackTable table;
   std::vector<Process> processes;
   std::vector<StackThread> threads;
-  std::vector<StackSample> samples;  // of one thread by time; threads in any order
+  std::vector<StackSample> samples;    // of one thread by time; threads in any order
+  std::vector<StackAttempt> attempts;  // recordings: those that were met, by id from 1
   StackMeta meta;
 
   int64_t total_weight_ns() const;
 };
 
-// Adds all of `other`: its processes get new ids, its times are moved by the difference of the two wall clocks when the
-// recordings come from different boots. kInvalidArgument when the modes differ: their weights cannot be added.
+// Adds all of `other`: its processes and attempts get new ids, its times are moved by the difference of the two wall
+// clocks when the recordings come from different boots. kInvalidArgument when the modes differ: their weights cannot be
+// added.
 Status Merge(StackProfile& into, const StackProfile& other);
 
 // Joins samples of one thread that follow each other without a gap and are the same. Keeps the order by thread.

@@ -73,8 +73,14 @@ std::string TaskText(const DumpTask& task, bool full, const Style& style) {
   return text;
 }
 
+std::string AttemptText(const DumpAttempt& attempt) {
+  const std::string task = attempt.task.empty() ? "a task" : fmt::format("task {}", OneLine(attempt.task));
+  return fmt::format("    <works for {}: node {} of run {}>\n", task, attempt.node, attempt.run);
+}
+
 std::string ThreadText(const DumpThread& thread, bool full, const Style& style) {
   std::string text = HeadLine(thread, style);
+  if (thread.attempt) text += AttemptText(*thread.attempt);
   const bool root_part = thread.reject == "torn";
   if (root_part) text += "    <the thread ran on while it was read: only what stayed the same is shown>\n";
   for (const DumpFrame& frame : thread.frames) text += FrameText(frame, full, style);
@@ -165,6 +171,14 @@ nlohmann::json ProcessJson(const DumpProcess& process, const Dump& dump) {
           {"rejects", process.rejects}};
 }
 
+nlohmann::json AttemptJson(const std::optional<DumpAttempt>& attempt) {
+  if (!attempt) return {};
+  return {{"task", TextOrNull(attempt->task)},
+          {"run", attempt->run},
+          {"node", attempt->node},
+          {"attempt", attempt->attempt}};
+}
+
 nlohmann::json ThreadJson(const DumpThread& thread, const DumpProcess& process, const Dump& dump) {
   nlohmann::json frames = nlohmann::json::array();
   for (const DumpFrame& frame : thread.frames) frames.push_back(FrameJson(frame, dump.with_locals));
@@ -182,6 +196,7 @@ nlohmann::json ThreadJson(const DumpThread& thread, const DumpProcess& process, 
           {"reject", TextOrNull(thread.reject)},
           {"frames", std::move(frames)},
           {"tasks", TasksJson(thread.tasks, dump)},
+          {"attempt", AttemptJson(thread.attempt)},
           {"process_info", ProcessJson(process, dump)}};
 }
 

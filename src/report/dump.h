@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,14 @@ struct DumpTask {
   std::vector<DumpFrame> frames;  // its await chain, leaf first
 };
 
+// Of a run of Workflow.
+struct DumpAttempt {
+  std::string task;  // empty: not told
+  std::string run;
+  uint64_t node = 0;
+  uint64_t attempt = 0;
+};
+
 struct DumpThread {
   int32_t tid = 0;  // 0: not known
   uint64_t pthread_id = 0;
@@ -48,12 +57,13 @@ struct DumpThread {
   std::string state;  // R, S, D, …; "?": not known
   bool active = false;
   bool holds_gil = false;
-  bool truncated = false;         // deeper than what was read
-  std::string native_end;         // why the native frames end before the root; empty: they do not
-  bool has_python = true;         // false: the interpreter does not know it
-  std::string reject;             // why the stack, or what is left of it, is not here; empty: it is whole
-  std::vector<DumpFrame> frames;  // leaf first
-  std::vector<DumpTask> tasks;    // of asyncio, of its event loop
+  bool truncated = false;              // deeper than what was read
+  std::string native_end;              // why the native frames end before the root; empty: they do not
+  bool has_python = true;              // false: the interpreter does not know it
+  std::string reject;                  // why the stack, or what is left of it, is not here; empty: it is whole
+  std::vector<DumpFrame> frames;       // leaf first
+  std::vector<DumpTask> tasks;         // of asyncio, of its event loop
+  std::optional<DumpAttempt> attempt;  // that it works for; nullopt: for none, or that is not certain
 };
 
 struct DumpProcess {

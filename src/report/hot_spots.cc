@@ -31,14 +31,20 @@ std::string FunctionOf(const HotSpot& spot) {
   return spot.calls.empty() ? name : fmt::format("{} → {}", name, OneLine(spot.calls));
 }
 
-void AddTask(const TaskHotSpots& task, bool all, Language language, Table& table) {
+// A recording that met no task is all outside, which needs no saying.
+std::string NameOf(const TaskHotSpots& task, bool is_alone, Language language) {
+  if (!task.task.empty() || is_alone) return OneLine(task.task);
+  return std::string(Say(Phrase::kOutsideOfTasks, language));
+}
+
+void AddTask(const TaskHotSpots& task, const std::string& name, bool all, Language language, Table& table) {
   const size_t most = all ? task.spots.size() : std::min(task.spots.size(), kMaxSpots);
   for (size_t i = 0; i < most; ++i) {
     const HotSpot& spot = task.spots[i];
     if (i > 0 && !all && spot.share < kLeastShare) return;
     const double waiting = static_cast<double>(spot.waiting_ns) / static_cast<double>(spot.weight_ns);
-    table.AddRow({Cell(i == 0 ? OneLine(task.task) : std::string()), Percent(spot.share, language),
-                  Cell(FunctionOf(spot)), Cell(PlaceOf(spot)), waiting > 0 ? Percent(waiting, language) : std::string(),
+    table.AddRow({Cell(i == 0 ? name : std::string()), Percent(spot.share, language), Cell(FunctionOf(spot)),
+                  Cell(PlaceOf(spot)), waiting > 0 ? Percent(waiting, language) : std::string(),
                   fmt::format("{}", spot.samples)});
   }
 }
@@ -81,7 +87,10 @@ std::string HotSpotsText(const analysis::HotSpots& hot, bool all, const Style& s
                {title(Phrase::kWaiting)},
                {title(Phrase::kSamples)}});
   const size_t most = all ? hot.tasks.size() : std::min(hot.tasks.size(), kMaxTasks);
-  for (size_t i = 0; i < most; ++i) AddTask(hot.tasks[i], all, style.language, table);
+  for (size_t i = 0; i < most; ++i) {
+    const std::string name = NameOf(hot.tasks[i], hot.tasks.size() == 1, style.language);
+    AddTask(hot.tasks[i], name, all, style.language, table);
+  }
   return Title(hot, style) + table.Render(style);
 }
 

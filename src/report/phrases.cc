@@ -43,6 +43,7 @@ constexpr std::array<Pair, static_cast<size_t>(Phrase::kCount)> kPhrases = {{
     {"missed", "manqués"},
     {"rejected", "rejetés"},
     {"the sampler took", "l'échantillonneur a pris"},
+    {"(outside of tasks)", "(hors des tâches)"},
 }};
 
 struct FigureText {

@@ -40,6 +40,7 @@ enum class Phrase {
   kMissed,
   kRejected,
   kSamplerTook,
+  kOutsideOfTasks,
   kCount,
 };
 

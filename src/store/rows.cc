@@ -52,6 +52,16 @@ void BindOptional(Statement& put, int index, std::string_view text) {
   }
 }
 
+// The attempt of another run; of which there is none but in recordings.
+void BindForeign(Statement& put, int index, const profile::Attempt& attempt) {
+  if (attempt.of_run.IsNil()) {
+    for (int i = 0; i < 3; ++i) put.BindNull(index + i);
+    return;
+  }
+  put.BindBlob(index, BlobOf(attempt.of_run));
+  put.Bind(index + 1, static_cast<int64_t>(attempt.of_node)).Bind(index + 2, static_cast<int64_t>(attempt.of_attempt));
+}
+
 // A stored number that is none of the enum's becomes its first value, so that no reader meets a state it does not know.
 template <typename Enum>
 Enum ReadEnum(const Statement& row, int column, Enum last) {
@@ -153,6 +163,7 @@ void BindAttempt(Statement& put, const profile::Attempt& attempt) {
     BindFigure(put, index, attempt.usage.*figure);
     index += 2;
   }
+  BindForeign(put, index, attempt);
 }
 
 profile::Attempt ReadAttempt(const Statement& row) {
@@ -175,6 +186,9 @@ profile::Attempt ReadAttempt(const Statement& row) {
     attempt.usage.*figure = ReadFigure(row, column);
     column += 2;
   }
+  attempt.of_run = RunIdOf(row.Blob(column));
+  attempt.of_node = static_cast<uint64_t>(row.Int(column + 1));
+  attempt.of_attempt = static_cast<uint64_t>(row.Int(column + 2));
   return attempt;
 }
 

@@ -39,5 +39,27 @@ TEST(Rows, EveryFigureOfAnAttemptHasAColumnOfItsOwn) {
   EXPECT_EQ(Loaded(*store, run.id).attempts.at(0).usage, usage);
 }
 
+TEST(Rows, AnAttemptOfAnotherRunKeepsWhatThatRunCallsIt) {
+  const TempFolder folder;
+  const auto store = OpenStore(folder / ".wf");
+  const profile::Run run = MakeRun();
+  const auto writer = Begin(*store, run);
+  profile::Attempt foreign = MakeAttempt(1);
+  foreign.of_run = base::RunId::Make();
+  foreign.of_node = 12;
+  foreign.of_attempt = 34;
+  writer->PutTask(MakeTask(1, "load"));
+  writer->PutNode(MakeNode(1));
+  writer->PutAttempt(foreign);
+  writer->PutAttempt(MakeAttempt(2));
+  ASSERT_TRUE(IsOk(writer->Flush()));
+  const profile::RunRecord record = Loaded(*store, run.id);
+  EXPECT_EQ(record.attempts.at(0).of_run, foreign.of_run);
+  EXPECT_EQ(record.attempts.at(0).of_node, 12U);
+  EXPECT_EQ(record.attempts.at(0).of_attempt, 34U);
+  EXPECT_TRUE(record.attempts.at(1).of_run.IsNil());
+  EXPECT_EQ(record.attempts.at(1).of_attempt, 0U);
+}
+
 }  // namespace
 }  // namespace wf::store

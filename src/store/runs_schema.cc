@@ -111,7 +111,14 @@ ALTER TABLE attempts ADD COLUMN cpu_wait_ns INTEGER;
 ALTER TABLE attempts ADD COLUMN cpu_wait_ns_quality INTEGER NOT NULL DEFAULT 0;
 )sql";
 
-constexpr std::array kSteps{Migration{1, kStep1}, Migration{2, kStep2}, Migration{3, kStep3}};
+// Recordings know attempts of other runs.
+constexpr const char* kStep4 = R"sql(
+ALTER TABLE attempts ADD COLUMN of_run BLOB;
+ALTER TABLE attempts ADD COLUMN of_node INTEGER;
+ALTER TABLE attempts ADD COLUMN of_attempt INTEGER;
+)sql";
+
+constexpr std::array kSteps{Migration{1, kStep1}, Migration{2, kStep2}, Migration{3, kStep3}, Migration{4, kStep4}};
 
 }  // namespace
 

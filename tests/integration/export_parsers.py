@@ -185,7 +185,7 @@ def pprof(path: Path) -> float:
         assert all(location in locations for location in _numbers(sample[1][0]))
         _count, weight = _numbers(sample[2][0])
         for label in map(_fields, sample.get(3, [])):
-            assert strings[label[1][0]] in ("thread", "process", "attempt")
+            assert strings[label[1][0]] in ("thread", "process", "attempt", "task")
             assert (2 in label) != (3 in label)
         total += weight
     return total
