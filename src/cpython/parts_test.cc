@@ -8,6 +8,7 @@
 #include "cpython/stack.h"
 #include "cpython/stack_reader.h"
 #include "cpython/unicode.h"
+#include "cpython/value_text.h"
 
 namespace wf::cpython {
 namespace {
@@ -225,6 +226,29 @@ TEST(StackTest, AGeneratorThatIsJustBeingUnlinkedFromItsCallerIsNoWholeStack) {
       EXPECT_EQ(stack.broken, whole ? Reject::kNone : Reject::kTorn) << layout->minor;
       EXPECT_EQ(stack.frames.empty(), !whole) << layout->minor;
     }
+  }
+}
+
+TEST(ValueTextTest, TheTextOfAStringOfASubclassIsReadWhereItLies) {
+  constexpr uint64_t kString = 0x10000, kType = 0x11000, kTypeName = 0x12000, kText = 0x13000;
+  for (uint32_t minor = kOldestMinor; minor <= kNewestMinor; ++minor) {
+    const Layout& layout = *FindLayout(minor);
+    RecordedMemory memory;
+    std::string type(512, '\0');
+    Store<uint64_t>(&type, layout.type.name, kTypeName);
+    Store<uint64_t>(&type, layout.type.flags, 1 << 9 | 1 << 28);  // made at run time, a str
+    Put(memory, kType, type);
+    Put(memory, kTypeName, std::string("Title").append(120, '\0'));
+    Put(memory, kText, "hello");
+    std::string string(128, '\0');
+    Store<uint64_t>(&string, layout.object.type, kType);
+    Store<uint64_t>(&string, layout.unicode.length, 5);
+    Store<uint32_t>(&string, layout.unicode.state, 1U << layout.unicode.kind_shift | 1U << layout.unicode.ascii_bit);
+    Store<uint64_t>(&string, layout.unicode.any_data, kText);
+    Put(memory, kString, string);
+    EXPECT_EQ(ValueText(memory, layout, {}).Of(kString), "Title('hello')") << minor;
+    memory.pieces.erase(kText);
+    EXPECT_EQ(ValueText(memory, layout, {}).Of(kString), "<Title at 0x10000>") << minor;
   }
 }
 
