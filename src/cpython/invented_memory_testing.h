@@ -1,10 +1,10 @@
 // InventedMemory: a small world of Python objects that an input describes: nearly right ones of every kind that this
 // room reads, with pointers to any other of them. For fuzzers: what a recording lacks, and what no interpreter makes.
 //
-//   limit (1 byte)     the world is there 2^(limit % 4) times, from 240 on 2^(limit % 13) times; pointers may lead on
+//   limit (1 byte)     the world is there 2^(limit % 3) times, from 240 on 2^(limit % 13) times; pointers may lead on
 //   to
 //                      the next of them
-//   then, per object   kind (1 byte), fields (16 bytes); at most 64 objects
+//   then, per object   kind (1 byte), fields (16 bytes); at most 32 objects
 //
 // Each object begins kObject behind the beginning of a page. All words of its page are pointers, made of its fields in
 // turn; then those are set that make it of its kind. A field that is a pointer: below 160 to an object of the same
@@ -31,7 +31,7 @@ class InventedMemory final : public MemoryReader {
   static constexpr uint64_t kTypes = uint64_t{1} << 24;
   static constexpr uint64_t kPage = 4096;
   static constexpr uint64_t kObject = 64;
-  static constexpr size_t kMostObjects = 64;
+  static constexpr size_t kMostObjects = 32;
 
   enum Kind : uint8_t {
     kInt,
@@ -57,7 +57,7 @@ class InventedMemory final : public MemoryReader {
 
   InventedMemory(const Layout& layout, base::FuzzerInput* input) : layout_(layout) {
     const auto limit = input->Take<uint8_t>();
-    worlds_ = uint64_t{1} << (limit < 240 ? limit % 4 : limit % 13);
+    worlds_ = uint64_t{1} << (limit < 240 ? limit % 3 : limit % 13);
     MakeTypes();
     std::vector<Description> described;
     while (!input->empty() && described.size() < kMostObjects) {

@@ -85,7 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto parts = input.Take<uint8_t>();
   InventedMemory memory(runtime.layout, &input);
   runtime.address = memory.AddressOf(0);
-  for (size_t i = 0; i < std::min<size_t>(memory.objects(), 16); ++i) {
+  for (size_t i = 0; i < std::min<size_t>(memory.objects(), 8); ++i) {
     ReadObject(memory, runtime.layout, memory.AddressOf(i));
     ReadLocalsAt(memory, runtime.layout, memory.AddressOf(i));
     WF_CHECK(memory.reads < kMostReads);
@@ -110,10 +110,10 @@ std::vector<std::string> wf::base::FuzzerSeeds() {
   for (int minor = 0; minor < 8; ++minor) {
     for (uint8_t step = 1; step < 12; ++step) {
       std::string seed = {static_cast<char>(minor), 3, static_cast<char>(step % 5)};
-      for (uint8_t object = 0; object < 36; ++object) {
+      for (uint8_t object = 0; object < 30; ++object) {
         seed += static_cast<char>((object * step) % Memory::kKinds);
         for (uint8_t field = 0; field < 16; ++field)
-          seed += static_cast<char>((object + field * step) % 36 + field % 2 * 160);
+          seed += static_cast<char>((object + field * step) % 30 + field % 2 * 160);
       }
       seeds.push_back(seed);
     }
