@@ -94,7 +94,7 @@ Outcome Undo(const char* name, Undone* undone) {
 std::string ReadableName(std::string_view symbol) {
   const std::string_view plain = WithoutSuffixes(symbol);
   if (!plain.starts_with("_Z") || plain.size() > kLongest) return std::string(plain);
-  const std::string mangled(plain);
+  std::string mangled(plain);
   const auto undone = std::make_unique<Undone>();
   const Outcome outcome = Undo(mangled.c_str(), undone.get());
   if (outcome == Outcome::kNotMangled) return mangled;

@@ -46,7 +46,7 @@ UnwindRow TakeRow(base::FuzzerInput& input) {
   row.cfa_offset = input.Take<int16_t>();
   for (RegisterRule& rule : row.rules) {
     rule.kind = static_cast<RegisterRule::Kind>(input.Take<uint8_t>() % 7);
-    rule.value = input.Take<int8_t>();
+    rule.value = int32_t{input.Take<uint8_t>()} - 128;
   }
   row.expressions.resize(input.Take<uint8_t>() % 4);
   for (Expression& expression : row.expressions) expression = TakeExpression(input);
@@ -97,7 +97,7 @@ std::vector<std::string> wf::base::FuzzerSeeds() {
     std::string seed = FuzzerBytes(uint32_t{1 << kFramePointer | 1 << kStackPointer | 1 << kReturnAddress});
     seed += FuzzerBytes(uint16_t{16}) + FuzzerBytes(uint16_t{0}) + FuzzerBytes(uint16_t{0xF010});
     seed += std::string(1, static_cast<char>(kind % 2)) + '\7' + FuzzerBytes(int16_t{16});
-    for (size_t i = 0; i < Registers::kCount; ++i) seed += std::string{static_cast<char>(i == 16 ? 2 : kind), -8};
+    for (size_t i = 0; i < Registers::kCount; ++i) seed += std::string{static_cast<char>(i == 16 ? 2 : kind), 120};
     seed += std::string("\1\3\x77\x08\0\0\x23\x08\0\0\x06\0\0\0", 14);
     for (uint64_t i = 0; i < 16; ++i) {
       seed += FuzzerBytes(kStack + 32 + i * 16) + FuzzerBytes(kCode + i * 64);
