@@ -5,12 +5,13 @@ SHELL := /bin/bash
 PYTHON ?= $(or $(shell tools/find_python 3.11 3.12 3.13 3.10 3.14 3.15),$(error no Python 3.10 or newer was found; install one (Debian: apt-get install python3) or name it: make PYTHON=…))
 TEST_PYTHONS ?= 3.11 3.13
 PYTEST_ARGS ?=
+FUZZ_ARGS ?=
 VENV := .venv/bin
 # So that a second checkout, a build of a wheel (in a folder of its own) and CI find what was compiled before.
 export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
 
-.PHONY: help setup demo test test-all test-cpp test-python test-consumer test-sanitizers test-wheels bench lint format clean
+.PHONY: help setup demo test test-all test-cpp test-python test-consumer test-sanitizers fuzz test-wheels bench lint format clean
 
 help:  ## show this
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
@@ -50,6 +51,9 @@ test-consumer: setup  ## a program that uses the installed C++ library
 test-sanitizers: setup  ## C++ tests under AddressSanitizer with UBSan, and ThreadSanitizer
 	@tools/test_cpp asan-ubsan
 	@tools/test_cpp tsan
+
+fuzz: setup  ## libFuzzer looks for inputs that do harm, a minute for each parser; FUZZ_ARGS="NAME SECONDS" narrows it
+	@tools/fuzz $(FUZZ_ARGS)
 
 test-wheels: setup  ## `pip install .` into a fresh environment on Python 3.10 to 3.15, tried outside the tree
 	@tools/test_wheels 3.10 3.11 3.12 3.13

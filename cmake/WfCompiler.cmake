@@ -19,6 +19,12 @@ if(WF_SANITIZE)
     add_compile_options(-Wno-tsan)
   endif()
 endif()
+if(WF_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)  # counts which code an input reaches
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  add_compile_options(-fsized-deallocation)  # of C++14; clang leaves it out until 19
+endif()
 
 if(NOT TARGET wf_warnings)  # else it came with the core that bindings are built against
   add_library(wf_warnings INTERFACE)

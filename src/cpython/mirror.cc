@@ -56,6 +56,7 @@ void Mirror::Lay() {
 
 void Mirror::AddTo(std::vector<Segment>* batch) {
   extra_.clear();
+  extra_bytes_ = 0;
   for (Run& run : runs_) {
     run.ok = false;
     batch->push_back({run.begin, copy_.data() + run.first * kPiece, run.end - run.begin});
@@ -121,6 +122,7 @@ std::span<const std::byte> Mirror::FindElsewhere(MemoryReader& memory, uint64_t 
     const uint64_t end = (address + bytes + kPiece - 1) & ~(kPiece - 1);
     fresh.bytes.resize(end - fresh.begin);
     if (!memory.ReadOne(fresh.begin, fresh.bytes.data(), fresh.bytes.size())) return {};
+    extra_bytes_ += fresh.bytes.size();
     extra_.push_back(std::move(fresh));
     found = extra_.end() - 1;
   }

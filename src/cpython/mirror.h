@@ -52,6 +52,8 @@ class Mirror {
   // Whether anything had to be read on demand since the last Plan.
   bool has_read_more() const { return !extra_.empty(); }
   size_t planned_segments() const { return runs_.size(); }
+  // Of copies.
+  size_t held_bytes() const { return copy_.size() + extra_bytes_; }
 
  private:
   static constexpr uint64_t kPiece = 512;
@@ -84,6 +86,7 @@ class Mirror {
   std::vector<std::byte> copy_;
   size_t last_run_ = 0;           // where the last thing was found: the next one mostly lies there too
   std::vector<Extra> extra_;      // read on demand
+  size_t extra_bytes_ = 0;        // in them
   std::vector<uint64_t> missed_;  // pieces used that were not planned
 };
 

@@ -6,7 +6,9 @@
 #include "cpython/mirror.h"
 #include "cpython/recorded_memory_testing.h"
 #include "cpython/stack.h"
+#include "cpython/stack_reader.h"
 #include "cpython/unicode.h"
+#include "cpython/value_text.h"
 
 namespace wf::cpython {
 namespace {
@@ -224,6 +226,82 @@ TEST(StackTest, AGeneratorThatIsJustBeingUnlinkedFromItsCallerIsNoWholeStack) {
       EXPECT_EQ(stack.broken, whole ? Reject::kNone : Reject::kTorn) << layout->minor;
       EXPECT_EQ(stack.frames.empty(), !whole) << layout->minor;
     }
+  }
+}
+
+TEST(ValueTextTest, TheTextOfAStringOfASubclassIsReadWhereItLies) {
+  constexpr uint64_t kString = 0x10000, kType = 0x11000, kTypeName = 0x12000, kText = 0x13000;
+  for (uint32_t minor = kOldestMinor; minor <= kNewestMinor; ++minor) {
+    const Layout& layout = *FindLayout(minor);
+    RecordedMemory memory;
+    std::string type(512, '\0');
+    Store<uint64_t>(&type, layout.type.name, kTypeName);
+    Store<uint64_t>(&type, layout.type.flags, 1 << 9 | 1 << 28);  // made at run time, a str
+    Put(memory, kType, type);
+    Put(memory, kTypeName, std::string("Title").append(120, '\0'));
+    Put(memory, kText, "hello");
+    std::string string(128, '\0');
+    Store<uint64_t>(&string, layout.object.type, kType);
+    Store<uint64_t>(&string, layout.unicode.length, 5);
+    Store<uint32_t>(&string, layout.unicode.state, 1U << layout.unicode.kind_shift | 1U << layout.unicode.ascii_bit);
+    Store<uint64_t>(&string, layout.unicode.any_data, kText);
+    Put(memory, kString, string);
+    EXPECT_EQ(ValueText(memory, layout, {}).Of(kString), "Title('hello')") << minor;
+    memory.pieces.erase(kText);
+    EXPECT_EQ(ValueText(memory, layout, {}).Of(kString), "<Title at 0x10000>") << minor;
+  }
+}
+
+// 300 threads, each with the same 1,000 frames, one on each page: 4 MiB of a target, and 1.2 GB of copies.
+struct DeepThreads final : MemoryReader {
+  static constexpr uint64_t kRuntime = 0x10000, kInterpreter = 0x20000, kThreads = 0x100000, kFrames = 0x10000000;
+  static constexpr uint64_t kCount = 300, kDepth = 1000;
+
+  uint64_t WordAt(uint64_t address) const {
+    const Layout& at = kLayout3_13;
+    if (address == kRuntime + at.runtime.interpreters_head) return kInterpreter;
+    if (address == kInterpreter + at.interpreter.threads_head) return kThreads;
+    const uint64_t thread = (address - kThreads) / Mirror::kPage;
+    const uint64_t frame = (address - kFrames) / Mirror::kPage;
+    const uint64_t offset = address % Mirror::kPage;
+    if (address >= kFrames && frame < kDepth) {
+      if (offset == at.frame.code) return 0x30000;
+      return offset == at.frame.previous && frame + 1 < kDepth ? kFrames + (frame + 1) * Mirror::kPage : 0;
+    }
+    if (address < kThreads || thread >= kCount) return 0;
+    if (offset == at.thread.next) return thread + 1 < kCount ? kThreads + (thread + 1) * Mirror::kPage : 0;
+    return offset == at.thread.interpreter ? kInterpreter : offset == at.thread.frame ? kFrames : 0;
+  }
+  void Read(std::span<Segment> segments) override {
+    for (Segment& s : segments) {
+      s.ok = true;
+      for (size_t i = 0; i + 8 <= s.bytes; i += 8) {
+        const uint64_t word = WordAt(s.address + i);
+        std::memcpy(static_cast<std::byte*>(s.into) + i, &word, sizeof(word));
+      }
+    }
+  }
+};
+
+TEST(StackReaderTest, CopiesOfAllThreadsTogetherAreBoundedAndWhatIsBeyondIsTruncated) {
+  DeepThreads memory;
+  Runtime runtime;
+  runtime.minor = 13;
+  runtime.address = DeepThreads::kRuntime;
+  runtime.layout = kLayout3_13;
+  constexpr size_t kMost = 16 << 20;
+  StackReader reader(memory, runtime, {.most_frames = 1000, .attempts = 2, .most_bytes = kMost});
+  for (int i = 0; i < 3; ++i) {
+    const Sample& sample = reader.Read();
+    ASSERT_EQ(sample.threads.size(), DeepThreads::kCount);
+    size_t frames = 0;
+    size_t cut = 0;
+    for (const ThreadStack& thread : sample.threads) {
+      frames += thread.frames.size();
+      cut += thread.truncated ? 1 : 0;
+    }
+    EXPECT_GT(cut, DeepThreads::kCount / 2);
+    EXPECT_LE(frames, kMost / 512);
   }
 }
 

@@ -214,6 +214,8 @@ void StackReader::ReuseOrWalk() {
     ReadBatch();
   }
   std::erase_if(active_, [](const Slot* slot) { return slot->reused; });
+  held_bytes_ = 0;
+  for (const auto& [thread, slot] : slots_) held_bytes_ += slot.mirror.held_bytes() + slot.second.held_bytes();
   for (Slot* slot : active_) Walk(slot->thread, slot->mirror, &slot->identity, &slot->stack);
 }
 
@@ -243,7 +245,11 @@ StackReader::Identity StackReader::ReadIdentity(uint64_t thread, Mirror& mirror)
 void StackReader::Walk(uint64_t thread, Mirror& mirror, Identity* identity, RawStack* stack) {
   mirror.Find(memory_, thread, runtime_.layout.thread.size);  // all of it at one moment
   *identity = ReadIdentity(thread, mirror);
-  WalkStack(memory_, mirror, runtime_.layout, thread, options_.most_frames, stack);
+  // A frame takes a page at most: what leads up to it.
+  const size_t left = options_.most_bytes - std::min(options_.most_bytes, held_bytes_);
+  const size_t before = mirror.held_bytes();
+  WalkStack(memory_, mirror, runtime_.layout, thread, std::min(options_.most_frames, left / Mirror::kPage), stack);
+  held_bytes_ += mirror.held_bytes() - before;
 }
 
 void StackReader::FinishSlot(Slot& slot) {

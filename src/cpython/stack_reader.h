@@ -38,6 +38,9 @@ namespace wf::cpython {
 struct StackReaderOptions {
   size_t most_frames = 1000;  // the leaf-most are kept
   int attempts = 8;           // to get two copies of a running thread that agree
+  // Of copies of stacks, all threads together; beyond it stacks are truncated. A hostile target has many threads, each
+  // with a page for each frame.
+  size_t most_bytes = 256 << 20;
 };
 
 struct ThreadStack {
@@ -49,7 +52,7 @@ struct ThreadStack {
   bool holds_gil = false;
   bool unchanged = false;         // has not run since the last Read: the frames are those of then
   bool ran_meanwhile = false;     // seen to run while it was read; false says nothing
-  bool truncated = false;         // deeper than most_frames
+  bool truncated = false;         // deeper than most_frames, or beyond most_bytes
   Reject reject = Reject::kNone;  // with frames: they are the root part only (kTorn), or end early (the others)
   uint64_t version = 0;           // another one whenever frames, truncated or reject are; unique in this process
   std::vector<Frame> frames;      // leaf first
@@ -167,6 +170,7 @@ class StackReader {
   std::vector<ThreadStack> old_threads_;
   RawStack again_;
   Sample sample_;
+  size_t held_bytes_ = 0;  // by the mirrors of all slots
   uint64_t samples_ = 0;
   uint64_t lists_ = 0;        // how often the lists were followed
   uint64_t list_sample_ = 0;  // the sample in which they last were

@@ -228,7 +228,9 @@ bool ValueText::AppendString(uint64_t object) {
   if (!decoded) return false;
   const size_t most = limits_.bytes > text_.size() ? limits_.bytes - text_.size() : 1;
   std::vector<std::byte> content(std::min<uint64_t>(decoded->length, most) * decoded->kind);
-  if (!content.empty() && !memory_.ReadOne(object + decoded->data, content.data(), content.size())) return false;
+  uint64_t text = object + decoded->data;
+  if (decoded->elsewhere) text = memory_.Get<uint64_t>(text).value_or(0);
+  if (!content.empty() && !memory_.ReadOne(text, content.data(), content.size())) return false;
   text_ += Quoted(ToUtf8(content, decoded->kind), /*wide=*/true, decoded->length > most);
   return true;
 }

@@ -1,10 +1,12 @@
 #include "native/demangle.h"
 
-#include <cxxabi.h>
+#include <libiberty/demangle.h>
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
+#include <csetjmp>
+#include <cstdint>
+#include <cstring>
 #include <memory>
 #include <utility>
 
@@ -12,6 +14,7 @@ namespace wf::native {
 namespace {
 
 constexpr size_t kLongest = 1024;  // longer ones are not worth the time that undoing them may take
+constexpr size_t kLongestUndone = 16 << 10;
 
 // Parts of a function that the compiler moved, and copies that it made: for the reader the same function.
 std::string_view WithoutSuffixes(std::string_view name) {
@@ -62,16 +65,41 @@ std::string FromRust(std::string_view name) {
   return text;
 }
 
+// What one name is undone to, as far as it is kept. A name of 300 bytes can stand for 8 GB: each part may name two of
+// the part before. What undoes it has no limit of its own, so it is left in the middle; until then it holds nothing.
+struct Undone {
+  std::array<char, kLongestUndone> text{};
+  size_t bytes = 0;
+  std::jmp_buf full;
+};
+
+void Keep(const char* text, size_t bytes, void* opaque) {
+  auto* const undone = static_cast<Undone*>(opaque);
+  const size_t kept = std::min(bytes, undone->text.size() - undone->bytes);
+  std::memcpy(undone->text.data() + undone->bytes, text, kept);
+  undone->bytes += kept;
+  if (kept < bytes) std::longjmp(undone->full, 1);  // NOLINT(cert-err52-cpp): over frames of C only
+}
+
+enum class Outcome : uint8_t { kNotMangled, kWhole, kCut };
+
+Outcome Undo(const char* name, Undone* undone) {
+  if (setjmp(undone->full) != 0) return Outcome::kCut;  // NOLINT(cert-err52-cpp)
+  const int done = cplus_demangle_v3_callback(name, DMGL_PARAMS | DMGL_TYPES, &Keep, undone);
+  return done != 0 ? Outcome::kWhole : Outcome::kNotMangled;
+}
+
 }  // namespace
 
 std::string ReadableName(std::string_view symbol) {
   const std::string_view plain = WithoutSuffixes(symbol);
   if (!plain.starts_with("_Z") || plain.size() > kLongest) return std::string(plain);
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(
-      abi::__cxa_demangle(std::string(plain).c_str(), nullptr, nullptr, &status), &std::free);
-  if (status != 0 || text == nullptr) return std::string(plain);
-  const std::string_view name(text.get());
+  std::string mangled(plain);
+  const auto undone = std::make_unique<Undone>();
+  const Outcome outcome = Undo(mangled.c_str(), undone.get());
+  if (outcome == Outcome::kNotMangled) return mangled;
+  const std::string_view name(undone->text.data(), undone->bytes);
+  if (outcome == Outcome::kCut) return std::string(name) + "…";
   const size_t last = name.rfind("::");
   if (last != std::string_view::npos && IsHash(name.substr(last + 2))) return FromRust(name.substr(0, last));
   return std::string(name);

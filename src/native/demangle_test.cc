@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
 
 namespace wf::native {
 namespace {
@@ -38,6 +39,18 @@ TEST(ReadableName, WhatIsNotMangledOrBrokenStays) {
   EXPECT_EQ(ReadableName(".cold"), ".cold");
   const std::string deep = "_Z" + std::string(100'000, 'P') + "i";
   EXPECT_EQ(ReadableName(deep), deep);
+}
+
+// Each part is a pair of the one before: whole, it would be 2^36 times "int".
+TEST(ReadableName, ANameThatStandsForGigabytesIsCut) {
+  std::string name = "_Z1fSt4pairIiiE";
+  for (const char digit : std::string_view("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ")) {
+    name += std::string("S_IS") + digit + "_S" + digit + "_E";
+  }
+  const std::string readable = ReadableName(name);
+  EXPECT_TRUE(readable.starts_with("f(std::pair<int, int>, std::pair<std::pair<int, int>"));
+  EXPECT_TRUE(readable.ends_with("…"));
+  EXPECT_LT(readable.size(), 20'000u);
 }
 
 }  // namespace

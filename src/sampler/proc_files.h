@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cpython/runtime.h"
@@ -28,6 +29,8 @@ struct ProcessStatus {
   std::vector<int32_t> ns_pids;  // its pid in each PID namespace, outermost first
 };
 
+// From the texts of /proc/<pid>/status and /proc/<pid>/stat; what they do not say stays as it is above.
+ProcessStatus StatusIn(std::string_view status, std::string_view stat);
 // nullopt when there is no such process.
 std::optional<ProcessStatus> ReadStatus(int32_t pid);
 
@@ -39,6 +42,8 @@ struct Task {
   std::string name;  // what the kernel calls it
 };
 
+// From the text of a stat file.
+Task TaskIn(std::string_view stat);
 // The ids of the threads as seen from here, sorted.
 std::vector<int32_t> ReadTids(int32_t pid);
 // The threads by their id as seen from here.

@@ -96,11 +96,9 @@ std::vector<cpython::Module> ModulesIn(const std::string& maps) {
   return modules;
 }
 
-std::optional<ProcessStatus> ReadStatus(int32_t pid) {
-  const auto text = ReadProc(pid, "status");
-  if (!text) return std::nullopt;
+ProcessStatus StatusIn(std::string_view text, std::string_view stat) {
   ProcessStatus status;
-  ForEachLine(*text, [&](std::string_view line) {
+  ForEachLine(text, [&](std::string_view line) {
     const size_t colon = line.find(":\t");
     if (colon == std::string_view::npos) return;
     const std::string_view key = line.substr(0, colon);
@@ -119,12 +117,17 @@ std::optional<ProcessStatus> ReadStatus(int32_t pid) {
   });
   // Before Linux 6.8 there is no "Kthread" line: flag PF_KTHREAD, the seventh field behind the name.
   constexpr uint32_t kKernelThreadFlag = 0x00200000;
-  const std::string stat = ReadProc(pid, "stat").value_or("");
   std::string_view fields = BehindName(stat);
   for (int i = 0; i < 6 && !fields.empty(); ++i)
     fields.remove_prefix(std::min(fields.find(' '), fields.size() - 1) + 1);
   if ((Number<uint32_t>(fields) & kKernelThreadFlag) != 0) status.kernel_thread = true;
   return status;
+}
+
+std::optional<ProcessStatus> ReadStatus(int32_t pid) {
+  const auto text = ReadProc(pid, "status");
+  if (!text) return std::nullopt;
+  return StatusIn(*text, ReadProc(pid, "stat").value_or(""));
 }
 
 std::string CommandLine(int32_t pid) {
@@ -142,19 +145,23 @@ std::vector<int32_t> ReadTids(int32_t pid) {
   return tids;
 }
 
+Task TaskIn(std::string_view stat) {
+  Task task;
+  const std::string_view rest = BehindName(stat);
+  if (!rest.empty()) task.state = rest[0];
+  const size_t open = stat.find('(');
+  const size_t close = stat.rfind(')');
+  if (open != std::string_view::npos && close != std::string_view::npos && close > open) {
+    task.name = stat.substr(open + 1, close - open - 1);
+  }
+  return task;
+}
+
 std::map<int32_t, Task> ReadTasks(int32_t pid) {
   std::map<int32_t, Task> tasks;
   for (const int32_t tid : ReadTids(pid)) {
     const auto stat = ReadProc(pid, "task/" + std::to_string(tid) + "/stat");
-    if (!stat) continue;  // it ended meanwhile
-    const std::string_view rest = BehindName(*stat);
-    Task& task = tasks[tid];
-    if (!rest.empty()) task.state = rest[0];
-    const size_t open = stat->find('(');
-    const size_t close = stat->rfind(')');
-    if (open != std::string::npos && close != std::string::npos && close > open) {
-      task.name = stat->substr(open + 1, close - open - 1);
-    }
+    if (stat) tasks[tid] = TaskIn(*stat);  // else it ended meanwhile
   }
   return tasks;
 }

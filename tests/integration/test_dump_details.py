@@ -74,7 +74,7 @@ def test_other_objects_are_named_and_long_ones_are_cut(version: str) -> None:
         "import os, time, enum\nfrom collections import OrderedDict, namedtuple\n"
         "class Foo: pass\nPoint = namedtuple('Point', 'x y')\nclass Text(str): pass\n"
         "def f():\n"
-        "  foo, point, ordered, text = Foo(), Point(1, 2), OrderedDict(a=1), Text('x')\n"
+        "  foo, point, ordered, text = Foo(), Point(1, 2), OrderedDict(a=1), Text('x\u20ac')\n"
         "  long, many, wide = 'x' * 5000, list(range(5000)), 10 ** 100000\n"
         "  deep = []; deep.append(deep)\n"
         "  for _ in range(100): deep = [deep]\n"
@@ -84,6 +84,7 @@ def test_other_objects_are_named_and_long_ones_are_cut(version: str) -> None:
         short = values(frames(program.pid, "-l")["f"])
         assert short["foo"].startswith("<Foo at 0x")
         assert short["point"] == "Point((1, 2))" and short["ordered"] == "OrderedDict({'a': 1})"
+        assert short["text"] == "Text('x\u20ac')"
         assert short["long"].endswith("...'") and 100 < len(short["long"]) < 200
         assert short["many"].startswith("[0, 1, 2") and short["many"].endswith(", ...]")
         assert short["deep"].count("[") == short["deep"].count("]") < 20
