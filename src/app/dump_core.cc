@@ -83,12 +83,14 @@ std::vector<sampler::ThreadSample> PythonThreads(CoreFile& core, const cpython::
     thread.tid = TidOf(stack, core);
     thread.name = names.Of(stack);
     thread.stack = stack;
+    thread.interpreter = stack.interpreter;
     if (stack.reject != cpython::Reject::kNone) ++process->rejects[std::string(Name(stack.reject))];
   }
   std::stable_sort(threads.begin(), threads.end(), [&](const auto& a, const auto& b) {
     return std::tuple(a.tid != process->pid, a.stack.interpreter, a.stack.state_id) <
            std::tuple(b.tid != process->pid, b.stack.interpreter, b.stack.state_id);
   });
+  sampler::ThreadJoiner().Join(&threads);
   return threads;
 }
 

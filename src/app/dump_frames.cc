@@ -40,6 +40,8 @@ report::DumpFrame FrameDetails::Of(const cpython::Frame& from) {
   report::DumpFrame frame;
   if (from.code == nullptr) return frame;
   frame.name = from.code->name;
+  frame.marker = from.code->is_marker;
+  if (frame.marker) return frame;
   frame.qualname = from.code->qualname;
   frame.filename = from.code->filename;
   frame.short_filename = paths_.Shorten(from.code->filename);
@@ -63,7 +65,7 @@ report::DumpThread ThreadOf(const sampler::ThreadSample& from, FrameDetails& det
   report::DumpThread thread;
   thread.tid = from.tid;
   thread.pthread_id = from.stack.pthread_id;
-  thread.interpreter = from.stack.interpreter;
+  thread.interpreter = from.interpreter;
   thread.name = from.name;
   thread.state = std::string(1, from.state);
   thread.active = from.active;

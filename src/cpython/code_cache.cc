@@ -18,6 +18,13 @@ size_t BytesOf(const Code& code) {
   return code.name.capacity() + code.qualname.capacity() + code.filename.capacity() + code.line_table.capacity();
 }
 
+std::shared_ptr<Code> NewCode() {
+  static std::atomic<uint64_t> last_id = 0;
+  auto code = std::make_shared<Code>();
+  code->id = ++last_id;
+  return code;
+}
+
 }  // namespace
 
 int32_t Code::LineAt(int64_t offset) const {
@@ -63,6 +70,13 @@ std::vector<std::optional<CodeCache::Key>> CodeCache::ReadKeys(MemoryReader& mem
     if (IsSound(key)) keys[i] = key;
   }
   return keys;
+}
+
+std::shared_ptr<const Code> MakeMarker(std::string text) {
+  auto code = NewCode();
+  code->name = std::move(text);
+  code->is_marker = true;
+  return code;
 }
 
 bool CodeCache::Refresh(MemoryReader& memory, std::span<const uint64_t> addresses, bool unchanged) {
@@ -143,9 +157,7 @@ std::shared_ptr<const Code> CodeCache::Decode(MemoryReader& memory, const Key& k
       ReadStrings(memory, layout_, std::span(addresses, layout_.code.qualname == kAbsent ? 2 : 3), kLongestText);
   auto table = ReadBytes(memory, layout_, key.line_table, kLongestTable);
   if (!texts[0] || !texts[1] || !table) return nullptr;
-  static std::atomic<uint64_t> last_id = 0;
-  auto code = std::make_shared<Code>();
-  code->id = ++last_id;
+  auto code = NewCode();
   code->name = std::move(*texts[0]);
   code->filename = texts[1]->empty() ? "<no filename>" : std::move(*texts[1]);
   if (texts.size() > 2 && texts[2]) code->qualname = std::move(*texts[2]);

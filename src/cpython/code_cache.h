@@ -29,6 +29,7 @@ struct Code {
   std::string filename;  // "<no filename>" when it is empty
   int32_t first_line = 0;
   uint32_t minor = 0;
+  bool is_marker = false;       // no code of the target's: something between two frames, such as "<interpreter 1>"
   bool suspends = false;        // a generator, coroutine or asynchronous generator
   int64_t begin = 0;            // offset of the first instruction from the object; 0 before 3.11
   int64_t bytes = 0;            // of instructions; 0 before 3.11
@@ -38,6 +39,9 @@ struct Code {
   // The line at a byte offset of the instructions; 0: it belongs to no line.
   int32_t LineAt(int64_t offset) const;
 };
+
+// A code of ours for a frame that stands for no function, called `text`.
+std::shared_ptr<const Code> MakeMarker(std::string text);
 
 class CodeCache {
  public:

@@ -42,6 +42,7 @@ std::string NativeLine(const DumpFrame& frame, bool full, const Style& style) {
 std::string FrameLine(const DumpFrame& frame, bool full, const Style& style) {
   if (frame.native) return NativeLine(frame, full, style);
   if (frame.name.empty()) return fmt::format("    {}\n", kUnreadable);
+  if (frame.marker) return fmt::format("    {}\n", Paint(style, Tone::kFaint, OneLine(frame.name)));
   std::string place = OneLine(full ? frame.filename : frame.short_filename);
   if (frame.line > 0) place += fmt::format(":{}", frame.line);
   return fmt::format("    {} {}\n", OneLine(frame.name), Paint(style, Tone::kFaint, "(" + place + ")"));
@@ -140,7 +141,7 @@ nlohmann::json FrameJson(const DumpFrame& frame, bool with_locals) {
           {"line", frame.line},
           {"source", TextOrNull(frame.source)},
           {"locals", std::move(locals)},
-          {"kind", "python"}};
+          {"kind", frame.marker ? "marker" : "python"}};
 }
 
 nlohmann::json TasksJson(const std::vector<DumpTask>& tasks, const Dump& dump) {

@@ -27,6 +27,7 @@ struct DumpFrame {
   int32_t line = 0;            // 0: none
   std::string source;          // of that line; empty: not asked for, or not to be had
   std::vector<DumpLocal> locals;
+  bool marker = false;   // no function: `name` says what is there, "<interpreter 1>"
   bool native = false;   // of C, C++, Rust; then:
   bool inlined = false;  // into the function of the next frame
   std::string module;    // path of the program or library; empty: the code lies in none

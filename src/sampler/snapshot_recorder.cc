@@ -146,6 +146,7 @@ uint32_t SnapshotRecorder::FrameOf(const native::Place& place) {
 
 uint32_t SnapshotRecorder::FrameOf(const cpython::Frame& frame) {
   if (frame.code == nullptr) return Marker("<unreadable>");
+  if (frame.code->is_marker) return Marker(frame.code->name);
   profile::StackTable& table = recorder_.table();
   if (texts_.size() >= kMostCodes) texts_.clear();
   const auto [at, is_new] = texts_.try_emplace(frame.code->id);

@@ -113,6 +113,7 @@ void Target::Arrange(const cpython::Sample& sample, int64_t now_ns, Snapshot* sn
     all_known &= thread.tid != 0;
     thread.name = names_.Of(stack);
     thread.stack = stack;
+    thread.interpreter = stack.interpreter;
     found.push_back(thread.tid);
   }
   tids_ = std::move(tids);
@@ -127,6 +128,7 @@ void Target::Arrange(const cpython::Sample& sample, int64_t now_ns, Snapshot* sn
     snapshot->threads.push_back(std::move(thread));
     order_.push_back(index);
   }
+  all_known &= !joiner_.Join(&snapshot->threads);
   snapshot->list_version = ++last_version;
   arranged_ = all_known ? snapshot->list_version : 0;
   arranged_list_ = sample.list_version;
