@@ -1,7 +1,6 @@
 #include "cpython/stack.h"
 
 #include <algorithm>
-#include <bit>
 
 namespace wf::cpython {
 namespace {
@@ -29,6 +28,53 @@ bool IsEntry(std::span<const std::byte> bytes, const Layout& layout) {
   if (layout.frame.is_entry != kAbsent) return FieldAt<uint8_t>(bytes, layout.frame.is_entry) != 0;
   return layout.frame.first_shim == kAbsent;
 }
+
+// Copies of frames. They mostly lie side by side, so that what holds one holds the next.
+class FrameFinder {
+ public:
+  FrameFinder(MemoryReader& memory, Mirror& mirror, const Layout& layout)
+      : memory_(memory), mirror_(mirror), bytes_(layout.frame.size), lead_(layout.minor >= 11) {}
+  FrameFinder(const FrameFinder&) = delete;
+  FrameFinder& operator=(const FrameFinder&) = delete;
+  ~FrameFinder() { Leave(); }
+
+  // The frame at `address`; empty when it cannot be read.
+  std::span<const std::byte> Find(uint64_t address) {
+    if (address < begin_ || address > last_) {
+      if (!Enter(address)) return {};
+    }
+    lowest_ = std::min(lowest_, address);
+    highest_ = std::max(highest_, address);
+    return {at_begin_ + (address - begin_), bytes_};
+  }
+
+ private:
+  bool Enter(uint64_t address) {
+    Leave();
+    const auto area = mirror_.FindArea(memory_, address, bytes_, lead_, &begin_);
+    if (area.empty()) return false;
+    at_begin_ = area.data();
+    last_ = begin_ + area.size() - bytes_;
+    lowest_ = highest_ = address;
+    return true;
+  }
+
+  void Leave() {
+    if (last_ != 0) mirror_.Use(lowest_, highest_ - lowest_ + bytes_);
+    begin_ = 1;
+    last_ = 0;
+  }
+
+  MemoryReader& memory_;
+  Mirror& mirror_;
+  const size_t bytes_;
+  const bool lead_;
+  uint64_t begin_ = 1;  // addresses that a frame can begin at within the area; there is none when last_ is 0
+  uint64_t last_ = 0;
+  const std::byte* at_begin_ = nullptr;
+  uint64_t lowest_ = 0;  // of the frames found in it
+  uint64_t highest_ = 0;
+};
 
 RawFrame Decode(std::span<const std::byte> bytes, const Layout& layout, uint64_t address) {
   RawFrame frame;
@@ -68,6 +114,8 @@ void WalkStack(MemoryReader& memory, Mirror& mirror, const Layout& layout, uint6
   stack->broken = Reject::kNone;
   uint64_t address = CurrentFrame(memory, mirror, layout, thread, &stack->broken);
   bool is_rooted = true;
+  FrameFinder frames(memory, mirror, layout);
+  size_t next_milestone = 1;
   uint64_t milestone = 0;  // the address at the last power of two: a ring comes back to it (Brent's method)
   for (size_t steps = 0; address != 0; ++steps) {
     if (address == milestone) {
@@ -75,7 +123,10 @@ void WalkStack(MemoryReader& memory, Mirror& mirror, const Layout& layout, uint6
       stack->broken = Reject::kBadFrame;
       break;
     }
-    if (std::has_single_bit(steps)) milestone = address;
+    if (steps == next_milestone) {
+      milestone = address;
+      next_milestone *= 2;
+    }
     if (stack->frames.size() >= most || steps >= most * kShimsPerFrame) {
       stack->truncated = true;
       break;
@@ -84,7 +135,7 @@ void WalkStack(MemoryReader& memory, Mirror& mirror, const Layout& layout, uint6
       stack->broken = Reject::kBadFrame;
       break;
     }
-    const auto bytes = mirror.Find(memory, address, layout.frame.size, /*lead=*/layout.minor >= 11);
+    const auto bytes = frames.Find(address);
     if (bytes.empty()) {
       stack->broken = Reject::kUnreadable;
       break;
