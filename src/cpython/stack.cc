@@ -44,6 +44,11 @@ RawFrame Decode(std::span<const std::byte> bytes, const Layout& layout, uint64_t
   return frame;
 }
 
+// What stands before a shim is the outermost frame of its call.
+void MarkEntry(std::vector<RawFrame>* frames) {
+  if (!frames->empty() && frames->back().code != kCollectorMark) frames->back().is_entry = true;
+}
+
 }  // namespace
 
 std::string_view Name(Reject reason) {
@@ -62,7 +67,7 @@ std::optional<RawFrame> ReadFrame(MemoryReader& memory, const Layout& layout, ui
 }
 
 void WalkStack(MemoryReader& memory, Mirror& mirror, const Layout& layout, uint64_t thread, size_t most,
-               RawStack* stack) {
+               uint64_t collecting, RawStack* stack) {
   stack->frames.clear();
   stack->truncated = false;
   stack->broken = Reject::kNone;
@@ -76,7 +81,8 @@ void WalkStack(MemoryReader& memory, Mirror& mirror, const Layout& layout, uint6
       break;
     }
     if (std::has_single_bit(steps)) milestone = address;
-    if (stack->frames.size() >= most || steps >= most * kShimsPerFrame) {
+    const size_t marks = address == collecting ? 1 : 0;
+    if (stack->frames.size() + marks >= most || steps >= most * kShimsPerFrame) {
       stack->truncated = true;
       break;
     }
@@ -97,11 +103,9 @@ void WalkStack(MemoryReader& memory, Mirror& mirror, const Layout& layout, uint6
     }
     address = FieldAt<uint64_t>(bytes, layout.frame.previous);
     is_rooted = shim || layout.frame.first_shim == kAbsent;
-    if (!shim) {
-      stack->frames.push_back(frame);
-    } else if (!stack->frames.empty()) {
-      stack->frames.back().is_entry = true;
-    }
+    if (shim) MarkEntry(&stack->frames);
+    if (frame.address == collecting) stack->frames.push_back({.code = kCollectorMark});
+    if (!shim) stack->frames.push_back(frame);
   }
   if (address == 0 && !is_rooted && stack->broken == Reject::kNone) {
     // Each call from C begins with a shim: this frame is a generator's that is just being unlinked from its caller.
