@@ -84,6 +84,11 @@ int main(void) {
   Field("modules", AT(PyInterpreterState, imports.modules));
   Field("code_counter", AT(PyInterpreterState, func_state.next_version));
 #endif
+#if PY_VERSION_HEX < 0x030f0000
+  Field("collecting_frame", ABSENT);
+#else
+  Field("collecting_frame", AT(PyInterpreterState, gc.frame));
+#endif
   Close();
 
   Open("gil");

@@ -10,17 +10,17 @@ namespace {
 // Largest offset or size that any of these structs can have (PyInterpreterState is about 270 KiB).
 constexpr uint64_t kMostBytes = 4 << 20;
 
-// Where the groups begin, in words from the beginning of the table.
+// Where the groups begin, in words from the beginning of the table. gc: 0 where it does not name the frame.
 struct Places {
-  uint32_t interpreter, ceval_gil, thread, frame, code;
+  uint32_t interpreter, ceval_gil, thread, frame, code, gc;
 };
 
 constexpr Places PlacesOf(uint32_t minor) {
   // 3 words of head and 3 of the runtime come first. 3.14 added threads_main, code_object_generation, tlbc_generation
   // to the interpreter and two to the frame; 3.15 three and four to the thread and one for the exception item.
-  if (minor == 13) return {.interpreter = 6, .ceval_gil = 14, .thread = 19, .frame = 28, .code = 34};
-  if (minor == 14) return {.interpreter = 6, .ceval_gil = 15, .thread = 22, .frame = 31, .code = 39};
-  return {.interpreter = 6, .ceval_gil = 15, .thread = 22, .frame = 39, .code = 47};
+  if (minor == 13) return {.interpreter = 6, .ceval_gil = 14, .thread = 19, .frame = 28, .code = 34, .gc = 0};
+  if (minor == 14) return {.interpreter = 6, .ceval_gil = 15, .thread = 22, .frame = 31, .code = 39, .gc = 0};
+  return {.interpreter = 6, .ceval_gil = 15, .thread = 22, .frame = 39, .code = 47, .gc = 94};
 }
 
 class Words {
@@ -60,6 +60,13 @@ bool ApplyDebugOffsets(std::span<const std::byte> runtime, Layout* layout) {
   words.Take(at.interpreter + 3, &layout->interpreter.threads_head);
   words.Take(at.ceval_gil, &layout->interpreter.gil);
   words.Take(at.ceval_gil - 3, &layout->interpreter.modules);
+  if (at.gc != 0) {
+    uint32_t gc = 0;
+    uint32_t frame = 0;
+    words.Take(at.ceval_gil - 4, &gc);
+    words.Take(at.gc + 2, &frame);
+    layout->interpreter.collecting_frame = gc + frame;
+  }
   uint32_t gil = 0;
   uint32_t locked = 0;
   uint32_t holder = 0;

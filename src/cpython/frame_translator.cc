@@ -54,6 +54,10 @@ FrameTranslator::Made FrameTranslator::Make(const RawFrame& raw, Frame* frame, R
   frame->address = raw.address;
   frame->line = 0;
   frame->is_entry = raw.is_entry;
+  if (raw.code == kCollectorMark) {
+    frame->code = collector_;
+    return Made::kGood;
+  }
   const std::shared_ptr<const Code>* const code = codes_.Find(raw.code);
   if (code == nullptr) return fail(Reject::kBadCode);
   if (frame->code != *code) frame->code = *code;

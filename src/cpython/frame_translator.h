@@ -17,7 +17,7 @@
 namespace wf::cpython {
 
 struct Frame {
-  std::shared_ptr<const Code> code;  // nullptr: its code object could not be read
+  std::shared_ptr<const Code> code;  // nullptr: its code object could not be read; a marker: no frame, see Code
   int32_t line = 0;                  // 0: none, or not known
   bool is_entry = false;             // as RawFrame::is_entry
   uint64_t address = 0;              // of the frame; for locals
@@ -58,6 +58,7 @@ class FrameTranslator {
 
   const Layout layout_;
   const CodeCache& codes_;
+  const std::shared_ptr<const Code> collector_ = MakeMarker("<GC>");
   std::array<Line, kLines> lines_{};
 };
 

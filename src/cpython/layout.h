@@ -23,8 +23,9 @@ struct Layout {
   } runtime;
 
   // PyInterpreterState. code_counter goes up whenever a code object is made (0: it overflowed and says nothing more).
+  // collecting_frame: the frame on which the garbage collector runs, null while it does not.
   struct {
-    uint32_t id, next, threads_head, gil, modules, code_counter;
+    uint32_t id, next, threads_head, gil, modules, code_counter, collecting_frame;
   } interpreter;
 
   // struct _gil_runtime_state

@@ -7,7 +7,7 @@ namespace wf::cpython {
 constexpr Layout kLayout3_10 = {
     .minor = 10,
     .runtime = {.interpreters_head = 32, .gil = 352},
-    .interpreter = {.id = 24, .next = 0, .threads_head = 8, .gil = kAbsent, .modules = 856, .code_counter = kAbsent},
+    .interpreter = {.id = 24, .next = 0, .threads_head = 8, .gil = kAbsent, .modules = 856, .code_counter = kAbsent, .collecting_frame = kAbsent},
     .gil = {.last_holder = 8, .locked = 16, .switch_number = 24},
     .thread = {.next = 8, .interpreter = 16, .frame = 24, .cframe = 48, .thread_id = 176, .native_thread_id = kAbsent, .id = 256, .datastack_chunk = kAbsent, .datastack_top = kAbsent, .size = 280},
     .cframe = {.current_frame = kAbsent, .previous = 8},

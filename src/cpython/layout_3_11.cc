@@ -7,7 +7,7 @@ namespace wf::cpython {
 constexpr Layout kLayout3_11 = {
     .minor = 11,
     .runtime = {.interpreters_head = 40, .gil = 360},
-    .interpreter = {.id = 48, .next = 0, .threads_head = 16, .gil = kAbsent, .modules = 888, .code_counter = kAbsent},
+    .interpreter = {.id = 48, .next = 0, .threads_head = 16, .gil = kAbsent, .modules = 888, .code_counter = kAbsent, .collecting_frame = kAbsent},
     .gil = {.last_holder = 8, .locked = 16, .switch_number = 24},
     .thread = {.next = 8, .interpreter = 16, .frame = kAbsent, .cframe = 56, .thread_id = 152, .native_thread_id = 160, .id = 240, .datastack_chunk = 296, .datastack_top = 304, .size = 360},
     .cframe = {.current_frame = 8, .previous = 16},

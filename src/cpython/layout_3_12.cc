@@ -7,7 +7,7 @@ namespace wf::cpython {
 constexpr Layout kLayout3_12 = {
     .minor = 12,
     .runtime = {.interpreters_head = 40, .gil = kAbsent},
-    .interpreter = {.id = 8, .next = 0, .threads_head = 72, .gil = 384, .modules = 944, .code_counter = 269816},
+    .interpreter = {.id = 8, .next = 0, .threads_head = 72, .gil = 384, .modules = 944, .code_counter = 269816, .collecting_frame = kAbsent},
     .gil = {.last_holder = 8, .locked = 16, .switch_number = 24},
     .thread = {.next = 8, .interpreter = 16, .frame = kAbsent, .cframe = 56, .thread_id = 136, .native_thread_id = 144, .id = 224, .datastack_chunk = 232, .datastack_top = 240, .size = 288},
     .cframe = {.current_frame = 0, .previous = 8},

@@ -7,7 +7,7 @@ namespace wf::cpython {
 constexpr Layout kLayout3_13 = {
     .minor = 13,
     .runtime = {.interpreters_head = 632, .gil = kAbsent},
-    .interpreter = {.id = 7272, .next = 7264, .threads_head = 7344, .gil = 16, .modules = 7656, .code_counter = 17000},
+    .interpreter = {.id = 7272, .next = 7264, .threads_head = 7344, .gil = 16, .modules = 7656, .code_counter = 17000, .collecting_frame = kAbsent},
     .gil = {.last_holder = 8, .locked = 16, .switch_number = 24},
     .thread = {.next = 8, .interpreter = 16, .frame = 72, .cframe = kAbsent, .thread_id = 152, .native_thread_id = 160, .id = 224, .datastack_chunk = 232, .datastack_top = 240, .size = 304},
     .cframe = {.current_frame = kAbsent, .previous = kAbsent},

@@ -7,7 +7,7 @@ namespace wf::cpython {
 constexpr Layout kLayout3_14 = {
     .minor = 14,
     .runtime = {.interpreters_head = 808, .gil = kAbsent},
-    .interpreter = {.id = 7280, .next = 7272, .threads_head = 7344, .gil = 16, .modules = 7688, .code_counter = 14256},
+    .interpreter = {.id = 7280, .next = 7272, .threads_head = 7344, .gil = 16, .modules = 7688, .code_counter = 14256, .collecting_frame = kAbsent},
     .gil = {.last_holder = 8, .locked = 16, .switch_number = 24},
     .thread = {.next = 8, .interpreter = 16, .frame = 72, .cframe = kAbsent, .thread_id = 152, .native_thread_id = 160, .id = 224, .datastack_chunk = 232, .datastack_top = 240, .size = 832},
     .cframe = {.current_frame = kAbsent, .previous = kAbsent},

@@ -7,7 +7,7 @@ namespace wf::cpython {
 constexpr Layout kLayout3_15 = {
     .minor = 15,
     .runtime = {.interpreters_head = 936, .gil = kAbsent},
-    .interpreter = {.id = 7272, .next = 7264, .threads_head = 7336, .gil = 16, .modules = 7592, .code_counter = 14264},
+    .interpreter = {.id = 7272, .next = 7264, .threads_head = 7336, .gil = 16, .modules = 7592, .code_counter = 14264, .collecting_frame = 7520},
     .gil = {.last_holder = 8, .locked = 16, .switch_number = 24},
     .thread = {.next = 8, .interpreter = 16, .frame = 72, .cframe = kAbsent, .thread_id = 176, .native_thread_id = 184, .id = 248, .datastack_chunk = 256, .datastack_top = 264, .size = 888},
     .cframe = {.current_frame = kAbsent, .previous = kAbsent},

@@ -7,7 +7,7 @@ namespace wf::cpython {
 constexpr Layout kLayout3_8 = {
     .minor = 8,
     .runtime = {.interpreters_head = 32, .gil = 1152},
-    .interpreter = {.id = 16, .next = 0, .threads_head = 8, .gil = kAbsent, .modules = 56, .code_counter = kAbsent},
+    .interpreter = {.id = 16, .next = 0, .threads_head = 8, .gil = kAbsent, .modules = 56, .code_counter = kAbsent, .collecting_frame = kAbsent},
     .gil = {.last_holder = 8, .locked = 16, .switch_number = 24},
     .thread = {.next = 8, .interpreter = 16, .frame = 24, .cframe = kAbsent, .thread_id = 176, .native_thread_id = kAbsent, .id = 256, .datastack_chunk = kAbsent, .datastack_top = kAbsent, .size = 264},
     .cframe = {.current_frame = kAbsent, .previous = kAbsent},

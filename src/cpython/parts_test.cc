@@ -189,7 +189,7 @@ TEST(StackTest, ARingOfFramesIsBadAndNotDeep) {
   }
   Mirror mirror;
   RawStack stack;
-  WalkStack(memory, mirror, layout, kThread, 1000, &stack);
+  WalkStack(memory, mirror, layout, kThread, 1000, 0, &stack);
   EXPECT_EQ(stack.broken, Reject::kBadFrame);
   EXPECT_FALSE(stack.truncated);
   EXPECT_TRUE(stack.frames.empty());
@@ -221,12 +221,43 @@ TEST(StackTest, AGeneratorThatIsJustBeingUnlinkedFromItsCallerIsNoWholeStack) {
       Put(memory, kShim, shim);
       Mirror mirror;
       RawStack stack;
-      WalkStack(memory, mirror, *layout, kThread, 1000, &stack);
+      WalkStack(memory, mirror, *layout, kThread, 1000, 0, &stack);
       const bool whole = linked || layout->minor == 11;  // 3.11 has no shims
       EXPECT_EQ(stack.broken, whole ? Reject::kNone : Reject::kTorn) << layout->minor;
       EXPECT_EQ(stack.frames.empty(), !whole) << layout->minor;
     }
   }
+}
+
+// The collector was called by C code that has just begun, or just ended, a call of Python code.
+TEST(StackTest, TheCollectorsMarkStandsBeforeAShimToo) {
+  constexpr uint64_t kThread = 0x10000, kFinalizer = 0x20000, kCall = 0x21000, kShim = 0x22000, kCaller = 0x23000;
+  const Layout& layout = kLayout3_15;
+  RecordedMemory memory;
+  const auto put = [&](uint64_t address, uint64_t previous, uint8_t owner) {
+    std::string frame(512, '\0');
+    Store<uint64_t>(&frame, layout.frame.code, 0x30000);
+    Store<uint64_t>(&frame, layout.frame.previous, previous);
+    Store<uint8_t>(&frame, layout.frame.owner, owner);
+    Put(memory, address, frame);
+  };
+  std::string thread(1024, '\0');
+  Store<uint64_t>(&thread, layout.thread.frame, kFinalizer);
+  Put(memory, kThread, thread);
+  put(kFinalizer, kCall, 0);
+  put(kCall, kShim, 3);
+  put(kShim, kCaller, 3);
+  put(kCaller, 0x24000, 0);
+  put(0x24000, 0, 3);
+  Mirror mirror;
+  RawStack stack;
+  WalkStack(memory, mirror, layout, kThread, 1000, kShim, &stack);
+  EXPECT_EQ(stack.broken, Reject::kNone);
+  ASSERT_EQ(stack.frames.size(), 3u);
+  EXPECT_EQ(stack.frames[0].address, kFinalizer);
+  EXPECT_TRUE(stack.frames[0].is_entry);
+  EXPECT_EQ(stack.frames[1], RawFrame{.code = kCollectorMark});
+  EXPECT_EQ(stack.frames[2].address, kCaller);
 }
 
 TEST(ValueTextTest, TheTextOfAStringOfASubclassIsReadWhereItLies) {

@@ -29,6 +29,9 @@ inline constexpr size_t kRejectCount = 7;
 // "torn", "unreadable", ...; stable, used in JSON.
 std::string_view Name(Reject reason);
 
+// RawFrame::code of what is no frame but a mark: the garbage collector runs on the frame behind it. All else is zero.
+inline constexpr uint64_t kCollectorMark = 1;
+
 struct RawFrame {
   uint64_t address = 0;
   uint64_t code = 0;
@@ -52,9 +55,10 @@ struct RawStack {
 std::optional<RawFrame> ReadFrame(MemoryReader& memory, const Layout& layout, uint64_t address);
 
 // Walks from the current frame of the thread whose PyThreadState lies at `thread` to its root, at most `most` frames.
-// The walk is bounded whatever the bytes are. What `stack` held is replaced.
+// The walk is bounded whatever the bytes are. What `stack` held is replaced. `collecting`: the frame on which the
+// garbage collector of the thread's interpreter runs, 0 for none; where it is one of these, a mark stands before it.
 void WalkStack(MemoryReader& memory, Mirror& mirror, const Layout& layout, uint64_t thread, size_t most,
-               RawStack* stack);
+               uint64_t collecting, RawStack* stack);
 
 // Whether two copies of a running thread's stack agree: the leaf may have moved on within its own code, everything else
 // is equal.

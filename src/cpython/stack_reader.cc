@@ -141,9 +141,9 @@ void StackReader::FollowLists() {
   sample_.threads.clear();
   sample_.complete = heads_.complete();
   list_changed_ = false;
-  for (const InterpreterHead& interpreter : heads_.interpreters()) {
-    interpreters_[interpreter.id] = interpreter.address;
-    if (!FollowList(interpreter)) sample_.complete = false;
+  for (size_t i = 0; i < heads_.interpreters().size(); ++i) {
+    interpreters_[heads_.interpreters()[i].id] = heads_.interpreters()[i].address;
+    if (!FollowList(i)) sample_.complete = false;
   }
   list_changed_ |= sample_.threads.size() != old_threads_.size();
   if (list_changed_) sample_.list_version = NextVersion();
@@ -153,16 +153,17 @@ void StackReader::FollowLists() {
 }
 
 // False when it does not end where a list ends.
-bool StackReader::FollowList(const InterpreterHead& interpreter) {
+bool StackReader::FollowList(size_t interpreter) {
   const auto& at = runtime_.layout.thread;
-  uint64_t thread = interpreter.first_thread;
+  const InterpreterHead& head = heads_.interpreters()[interpreter];
+  uint64_t thread = head.first_thread;
   while (thread != 0 && IsPlausiblePointer(thread) && sample_.threads.size() < kMostThreads) {
     Slot& slot = slots_[thread];
     if (slot.last_seen == lists_) return false;  // a ring
     slot.head.Find(memory_, thread, at.size);    // all of it at one moment
     slot.thread = thread;
     const auto owner = slot.head.Get<uint64_t>(memory_, thread + at.interpreter);
-    if (owner != interpreter.address) return false;  // freed meanwhile: the links behind it are of no use
+    if (owner != head.address) return false;  // freed meanwhile: the links behind it are of no use
     Enter(slot, interpreter);
     const auto next = slot.head.Get<uint64_t>(memory_, thread + at.next);
     if (!next) return false;
@@ -172,20 +173,22 @@ bool StackReader::FollowList(const InterpreterHead& interpreter) {
 }
 
 // What was known of the same thread is kept.
-void StackReader::Enter(Slot& slot, const InterpreterHead& interpreter) {
+void StackReader::Enter(Slot& slot, size_t interpreter) {
+  const InterpreterHead& head = heads_.interpreters()[interpreter];
   slot.last_seen = lists_;
-  slot.gil = interpreter.gil;
+  slot.interpreter = interpreter;
+  slot.gil = head.gil;
   slot.identity = ReadIdentity(slot.thread, slot.head);
   const size_t index = sample_.threads.size();
   ThreadStack* const old = slot.is_listed ? &old_threads_[slot.index] : nullptr;
-  const bool is_same = old != nullptr && old->state_id == slot.identity.state_id && old->interpreter == interpreter.id;
+  const bool is_same = old != nullptr && old->state_id == slot.identity.state_id && old->interpreter == head.id;
   list_changed_ |= !is_same || slot.index != index;
   ThreadStack& entry = sample_.threads.emplace_back();
   if (is_same) {
     entry = std::move(*old);
   } else {
     entry.thread = slot.thread;
-    entry.interpreter = interpreter.id;
+    entry.interpreter = head.id;
     slot.has_known = slot.reused = false;
     slot.shown = {};
   }
@@ -216,7 +219,10 @@ void StackReader::ReuseOrWalk() {
   std::erase_if(active_, [](const Slot* slot) { return slot->reused; });
   held_bytes_ = 0;
   for (const auto& [thread, slot] : slots_) held_bytes_ += slot.mirror.held_bytes() + slot.second.held_bytes();
-  for (Slot* slot : active_) Walk(slot->thread, slot->mirror, &slot->identity, &slot->stack);
+  for (Slot* slot : active_) {
+    const uint64_t collecting = heads_.interpreters()[slot->interpreter].collecting_frame;
+    Walk(slot->thread, collecting, slot->mirror, &slot->identity, &slot->stack);
+  }
 }
 
 // Whether the threads that ran since the lists were followed still have their places there. One that ends loses its
@@ -242,13 +248,14 @@ StackReader::Identity StackReader::ReadIdentity(uint64_t thread, Mirror& mirror)
   return identity;
 }
 
-void StackReader::Walk(uint64_t thread, Mirror& mirror, Identity* identity, RawStack* stack) {
+void StackReader::Walk(uint64_t thread, uint64_t collecting, Mirror& mirror, Identity* identity, RawStack* stack) {
   mirror.Find(memory_, thread, runtime_.layout.thread.size);  // all of it at one moment
   *identity = ReadIdentity(thread, mirror);
   // A frame takes a page at most: what leads up to it.
   const size_t left = options_.most_bytes - std::min(options_.most_bytes, held_bytes_);
   const size_t before = mirror.held_bytes();
-  WalkStack(memory_, mirror, runtime_.layout, thread, std::min(options_.most_frames, left / Mirror::kPage), stack);
+  const size_t most = std::min(options_.most_frames, left / Mirror::kPage);
+  WalkStack(memory_, mirror, runtime_.layout, thread, most, collecting, stack);
   held_bytes_ += mirror.held_bytes() - before;
 }
 

@@ -11,6 +11,10 @@
 //   * The holder, and every thread if the GIL was switched, is copied a second time, after its code objects were read;
 //     who will be the holder is guessed, so that both copies mostly come from one system call.
 //     Both copies must agree in every frame, not only in the topmost: the same address often is another frame.
+//   * Whether the garbage collector runs on one of the frames (from 3.15 on the interpreter says on which) is read
+//   before
+//     the first copy and after it, and must not have changed: each copy bears its mark, and both copies must agree in
+//     it. What has not run neither began nor ended a collection.
 //   * A generator is unlinked from its caller while it is suspended. A stack that was cut off in that moment has no
 //     shim at its root; before 3.12, where there are none, its outermost frame is a generator's and does not stay so.
 //   * When copies differ, it is tried again; after that the root part on which two copies agree is kept, and said so.
@@ -102,15 +106,16 @@ class StackReader {
     bool operator==(const Identity&) const = default;
   };
   struct Slot {
-    uint64_t thread = 0;  // its PyThreadState
-    uint64_t next = 0;    // the one behind it
-    size_t gil = 0;       // index in heads_.gils()
-    size_t index = 0;     // in sample_.threads
-    Mirror head;          // the PyThreadState
-    Mirror mirror;        // the PyThreadState with the frames, as of `stack`
-    Mirror second;        // a second copy of the same
-    Identity identity;    // from the same copy as `stack`
-    GilState before;      // of its GIL, read before `stack` was
+    uint64_t thread = 0;     // its PyThreadState
+    uint64_t next = 0;       // the one behind it
+    size_t gil = 0;          // index in heads_.gils()
+    size_t interpreter = 0;  // index in heads_.interpreters()
+    size_t index = 0;        // in sample_.threads
+    Mirror head;             // the PyThreadState
+    Mirror mirror;           // the PyThreadState with the frames, as of `stack`
+    Mirror second;           // a second copy of the same
+    Identity identity;       // from the same copy as `stack`
+    GilState before;         // of its GIL, read before `stack` was
     RawStack stack;
     Translation shown;            // what the frames in sample_ were made of
     GilState known_gil;           // the GIL, read before the stack in sample_ was
@@ -131,8 +136,8 @@ class StackReader {
   void Add(Mirror& mirror);
   void FetchList();
   void FollowLists();
-  bool FollowList(const InterpreterHead& interpreter);
-  void Enter(Slot& slot, const InterpreterHead& interpreter);
+  bool FollowList(size_t interpreter);
+  void Enter(Slot& slot, size_t interpreter);
   void ReuseOrWalk();
   void ReuseOrWake(Slot& slot);
   bool AreAsListed();
@@ -145,9 +150,9 @@ class StackReader {
   bool HasSeconds() const;
   void CopyAgain();
   void TakeSecond(Slot& slot, bool last);
-  bool WasSwitched(const Slot& slot) const;
+  bool MayHaveRun(const Slot& slot);
   Identity ReadIdentity(uint64_t thread, Mirror& mirror);
-  void Walk(uint64_t thread, Mirror& mirror, Identity* identity, RawStack* stack);
+  void Walk(uint64_t thread, uint64_t collecting, Mirror& mirror, Identity* identity, RawStack* stack);
   bool IsCodeSame();
   bool RefreshCodes(bool unchanged);
   bool IsDetached(const RawStack& stack) const;

@@ -15,6 +15,7 @@ bool StackReader::RefreshCodes(bool unchanged) {
     const auto& frames = slot->stack.frames;
     const size_t sound = unchanged ? translator_.StillSound(frames, slot->shown) : 0;
     for (size_t i = 0; i + sound < frames.size(); ++i) {
+      if (frames[i].code == kCollectorMark) continue;
       if (frames[i].code != last) addresses_.push_back(frames[i].code);
       last = frames[i].code;
     }
@@ -68,8 +69,15 @@ bool StackReader::HasSeconds() const {
                                                 [&](const Slot* slot) { return slot->second_planned == samples_; });
 }
 
-bool StackReader::WasSwitched(const Slot& slot) const {
-  return !heads_.gils_now()[slot.gil].state.IsSameHold(slot.before);
+// Whether the thread may have run since its first copy, if it is not the holder.
+bool StackReader::MayHaveRun(const Slot& slot) {
+  if (!heads_.gils_now()[slot.gil].state.IsSameHold(slot.before)) return true;
+  // Then the collector neither began nor ended on its frames, unless that was just when both were read.
+  const uint64_t before = heads_.interpreters()[slot.interpreter].collecting_frame;
+  const uint64_t after = heads_.CollectingFrameAfter(memory_, slot.interpreter);
+  return before != after && std::any_of(slot.stack.frames.begin(), slot.stack.frames.end(), [&](const auto& frame) {
+           return frame.code == kCollectorMark || frame.address == after;
+         });
 }
 
 // Copies again whatever may have run since its first copy. True when all threads are settled.
@@ -82,8 +90,8 @@ bool StackReader::SettleFirst(bool has_seconds, bool last) {
     heads_.ReadAgain(memory_);
   }
   bool settled = TakeSeconds(last);
-  Choose([&](const Slot& slot) { return slot.attempt_copied != samples_ && WasSwitched(slot); });
-  for (Slot* slot : active_) slot->settled |= slot->attempt_copied != samples_ && !WasSwitched(*slot);
+  Choose([&](const Slot& slot) { return slot.attempt_copied != samples_ && MayHaveRun(slot); });
+  for (Slot* slot : active_) slot->settled |= slot->attempt_copied != samples_ && !MayHaveRun(*slot);
   if (wanted_.empty()) return settled;
   CopyAgain();
   return TakeSeconds(last) && settled;
@@ -112,7 +120,8 @@ void StackReader::CopyBoth() {
   heads_.ReadAgain(memory_);
   for (Slot* slot : wanted_) {
     slot->before = heads_.gils_now()[slot->gil].state;
-    Walk(slot->thread, slot->mirror, &slot->identity, &slot->stack);
+    const uint64_t collecting = heads_.CollectingFrameAgain(memory_, slot->interpreter);
+    Walk(slot->thread, collecting, slot->mirror, &slot->identity, &slot->stack);
   }
 }
 
@@ -138,7 +147,9 @@ bool StackReader::HasMoved(const Slot& slot, const RawStack& again) {
 
 void StackReader::TakeSecond(Slot& slot, bool last) {
   Identity identity;
-  Walk(slot.thread, slot.second, &identity, &again_);
+  // Read behind the first copy: that it did not change meanwhile says that the mark in the first one is true.
+  const uint64_t collecting = heads_.CollectingFrameAfter(memory_, slot.interpreter);
+  Walk(slot.thread, collecting, slot.second, &identity, &again_);
   const bool detached = IsDetached(again_);
   slot.seen_attached |= !detached;
   slot.has_moved |= HasMoved(slot, again_);

@@ -31,6 +31,7 @@ bool ThreadHeads::ReadLean(MemoryReader& memory) {
     const auto first = lean_.Get<uint64_t>(memory, interpreter.address + at.interpreter.threads_head);
     if (!first) return false;
     interpreter.first_thread = *first;
+    interpreter.collecting_frame = CollectingFrame(memory, lean_, interpreter.address);
   }
   return complete_;
 }
@@ -57,7 +58,7 @@ bool ThreadHeads::ReadInterpreter(MemoryReader& memory, uint64_t address) {
   const auto id = mirror_.Get<int64_t>(memory, address + at.interpreter.id);
   if (!id) return false;
   const auto first = mirror_.Get<uint64_t>(memory, address + at.interpreter.threads_head);
-  interpreters_.push_back({address, *id, gil_index, first.value_or(0)});
+  interpreters_.push_back({address, *id, gil_index, first.value_or(0), CollectingFrame(memory, mirror_, address)});
   if (!first) complete_ = false;
   return first.has_value();
 }
@@ -80,11 +81,27 @@ GilState ThreadHeads::ReadGil(MemoryReader& memory, Mirror& mirror, uint64_t add
   return state;
 }
 
+uint64_t ThreadHeads::CollectingFrame(MemoryReader& memory, Mirror& mirror, uint64_t interpreter) const {
+  const uint32_t at = runtime_.layout.interpreter.collecting_frame;
+  return at == kAbsent ? 0 : mirror.Get<uint64_t>(memory, interpreter + at).value_or(0);
+}
+
+uint64_t ThreadHeads::CollectingFrameAgain(MemoryReader& memory, size_t interpreter) {
+  return CollectingFrame(memory, again_, interpreters_[interpreter].address);
+}
+
+uint64_t ThreadHeads::CollectingFrameAfter(MemoryReader& memory, size_t interpreter) {
+  return CollectingFrame(memory, counters_mirror_, interpreters_[interpreter].address);
+}
+
 void ThreadHeads::Compare() {
+  const auto same_list = [](const InterpreterHead& a, const InterpreterHead& b) { return a.IsSameList(b); };
   const auto same_hold = [](const Gil& a, const Gil& b) {
     return a.address == b.address && a.state.IsSameHold(b.state);
   };
-  is_same_ = complete_ && interpreters_ == last_interpreters_ &&
+  is_same_ = complete_ &&
+             std::equal(interpreters_.begin(), interpreters_.end(), last_interpreters_.begin(),
+                        last_interpreters_.end(), same_list) &&
              std::equal(gils_.begin(), gils_.end(), last_gils_.begin(), last_gils_.end(), same_hold);
 }
 
@@ -109,13 +126,21 @@ void ThreadHeads::PlanAgain(std::vector<Segment>* batch) {
       again_.Want(gil.address + at.last_holder, at.switch_number + 8 - at.last_holder);
       planned_again_.push_back(gil.address);
     }
+    const uint32_t frame = runtime_.layout.interpreter.collecting_frame;
+    planned_again_interpreters_.clear();
+    for (const InterpreterHead& interpreter : interpreters_) {
+      if (frame != kAbsent) again_.Want(interpreter.address + frame, sizeof(uint64_t));
+      planned_again_interpreters_.push_back(interpreter.address);
+    }
   }
   again_.Plan(batch);
 }
 
 bool ThreadHeads::IsPlannedAgain() const {
-  return std::equal(gils_.begin(), gils_.end(), planned_again_.begin(), planned_again_.end(),
-                    [](const Gil& gil, uint64_t address) { return gil.address == address; });
+  const auto is_at = [](const auto& each, uint64_t address) { return each.address == address; };
+  return std::equal(gils_.begin(), gils_.end(), planned_again_.begin(), planned_again_.end(), is_at) &&
+         std::equal(interpreters_.begin(), interpreters_.end(), planned_again_interpreters_.begin(),
+                    planned_again_interpreters_.end(), is_at);
 }
 
 void ThreadHeads::ReadAgain(MemoryReader& memory) {

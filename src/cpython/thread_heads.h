@@ -37,7 +37,12 @@ struct InterpreterHead {
   int64_t id = 0;
   size_t gil = 0;  // index in ThreadHeads::gils()
   uint64_t first_thread = 0;
-  bool operator==(const InterpreterHead&) const = default;
+  // On which its garbage collector runs; 0: it does not, or the version does not tell. A thread's own matter, like its
+  // frames: only while that thread holds the GIL does the collector begin or end on one of them.
+  uint64_t collecting_frame = 0;
+  bool IsSameList(const InterpreterHead& other) const {
+    return address == other.address && id == other.id && gil == other.gil && first_thread == other.first_thread;
+  }
 };
 
 class ThreadHeads {
@@ -47,12 +52,16 @@ class ThreadHeads {
   // Decodes what mirror(lean) holds, and reads what it lacks. False when there is no interpreter. `lean`: the
   // interpreters are those of the last Read, which are not looked for again; only what they say is new.
   bool Read(MemoryReader& memory, bool lean);
-  // To read the GILs of the last Read once more: plans again_mirror() for them.
+  // To read the GILs, and on what frames the collectors run, of the last Read once more: plans again_mirror() for them.
   void PlanAgain(std::vector<Segment>* batch);
-  // Whether the last PlanAgain was for these same GILs.
+  // Whether the last PlanAgain was for these same GILs and interpreters.
   bool IsPlannedAgain() const;
   // What was planned and accepted there.
   void ReadAgain(MemoryReader& memory);
+  // The collecting frames as of what was planned and accepted there, in the order of interpreters().
+  uint64_t CollectingFrameAgain(MemoryReader& memory, size_t interpreter);
+  // The same as of counters_mirror().
+  uint64_t CollectingFrameAfter(MemoryReader& memory, size_t interpreter);
   // Whether no code object was made between the call before and now, or when counters_mirror() was read. Only where it
   // was read later than stacks were, this says that their code objects are those of then. False where nobody counts.
   bool IsCodeSame(MemoryReader& memory);
@@ -78,6 +87,7 @@ class ThreadHeads {
   bool ReadLean(MemoryReader& memory);
   size_t IndexOfGil(MemoryReader& memory, uint64_t address);
   GilState ReadGil(MemoryReader& memory, Mirror& mirror, uint64_t address) const;
+  uint64_t CollectingFrame(MemoryReader& memory, Mirror& mirror, uint64_t interpreter) const;
   void Compare();
 
   const Runtime runtime_;
@@ -87,7 +97,8 @@ class ThreadHeads {
   Mirror counters_mirror_;
   std::vector<InterpreterHead> interpreters_, last_interpreters_;
   std::vector<Gil> gils_, last_gils_, gils_now_;
-  std::vector<uint64_t> planned_again_;
+  std::vector<uint64_t> planned_again_;               // addresses of GILs
+  std::vector<uint64_t> planned_again_interpreters_;  // and of interpreters
   std::vector<uint32_t> counters_, last_counters_;
   bool complete_ = false;
   bool is_same_ = false;
