@@ -71,15 +71,7 @@ RecordOptions OptionsOf(const RecordRequest& request) {
 }
 
 void SayStops(const RecordSession& session, const Say& say) {
-  const sampler::StopCount& stopped = session.stopped();
-  if (stopped.stops == 0) {
-    const std::string& why = session.why_no_native().message();
-    if (!why.empty()) say("no native frames: " + why);
-    return;
-  }
-  const double total_ms = static_cast<double>(stopped.total_ns) / 1e6;
-  say(fmt::format("for native frames, threads were stopped {} times, for {:.2f} ms each on average", stopped.stops,
-                  total_ms / static_cast<double>(stopped.stops)));
+  if (const std::string note = session.NativeNote(); !note.empty()) say(note);
 }
 
 // Without this, stacks that all stand outside of tasks look as if there had been none.

@@ -1,5 +1,7 @@
 #include "app/record_session.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <ctime>
 #include <iterator>
@@ -85,6 +87,14 @@ void RecordSession::Round() {
     recorder_->CountRound();
     TakePiece(base::MonotonicNs());
   }
+}
+
+std::string RecordSession::NativeNote() const {
+  const std::string& why = why_no_native_.message();
+  if (stops_.stops == 0) return why.empty() ? "" : "no native frames: " + why;
+  const double total_ms = static_cast<double>(stops_.total_ns) / 1e6;
+  return fmt::format("for native frames, threads were stopped {} times, for {:.2f} ms each on average", stops_.stops,
+                     total_ms / static_cast<double>(stops_.stops));
 }
 
 // Without subprocesses, only the first Python is.

@@ -70,9 +70,8 @@ class RecordSession {
   const std::string& not_paused() const { return not_paused_; }
   // False when no Python was seen.
   bool saw_python() const { return recorder_.has_value(); }
-  // Of all rounds and processes; and why the last round had no native frames.
-  const sampler::StopCount& stopped() const { return stops_; }
-  const Status& why_no_native() const { return why_no_native_; }
+  // A sentence on how long threads were stopped for native frames, or why there are none; empty: none were wanted.
+  std::string NativeNote() const;
   // Whether any thread worked for an attempt of Workflow; and why one process could not be asked.
   bool met_attempts() const { return met_attempts_; }
   const Status& why_no_attempts() const { return why_no_attempts_; }

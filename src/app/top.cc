@@ -98,6 +98,7 @@ void Show(const TopRequest& request, int32_t pid, TopConsole& console, TopSample
   }
   sampler.Stop();
   if (!sampler.not_paused().empty()) console.say(sampler.not_paused());
+  if (const std::string note = sampler.NativeNote(); !note.empty()) console.say(note);
 }
 
 Result<int> TopOfProcess(const TopRequest& request, TopConsole& console) {

@@ -43,8 +43,9 @@ class TopSampler final : private RecordSink {
   // The last window, however short, is in when it returns.
   void Stop();
 
-  // RecordSession::not_paused. REQUIRES: stopped.
+  // RecordSession::not_paused and NativeNote. REQUIRES: stopped.
   const std::string& not_paused() const { return session_.not_paused(); }
+  std::string NativeNote() const { return session_.NativeNote(); }
 
   // Can be read when there was another window, or the end, since the last WaitForNews; -1: the system has no room.
   int news() const { return news_.get(); }

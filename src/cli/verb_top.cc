@@ -41,6 +41,9 @@ Status Complete(Given& given, const std::vector<std::string>& program) {
   if (*delay < kLeastDelayNs) return Invalid("--delay: at least 50ms");
   request.sampling.piece_ns = *delay;
   if (request.sampling.blocking && given.nonblocking) return Invalid("--blocking and --nonblocking: give one of them");
+  if (request.sampling.native && given.nonblocking) {
+    return Invalid("--native and --nonblocking: native frames are read while the threads are stopped; leave one out");
+  }
   if (request.shown.gil && request.shown.idle) {
     return Invalid("--gil and --idle: a thread that holds the GIL does not wait; give one of them");
   }
@@ -72,6 +75,8 @@ Action DeclareTop(Options options, Context& context) {
   options.Flag("--subprocesses,-s", &request.sampling.subprocesses, "the Python processes below it too");
   options.Flag("--idle,-i", &request.shown.idle, "the time in which threads wait, too");
   options.Flag("--gil,-g", &request.shown.gil, "only the time with the interpreter's lock");
+  options.Flag("--native,-n", &request.sampling.native,
+               "frames of C, C++ and Rust too, of all threads; each round stops them for a moment");
   options.Flag("--full-filenames", &request.full_file_names,
                "whole paths instead of the shortest that are unambiguous");
   options.Flag("--blocking", &request.sampling.blocking, "pause the process for each reading, through ptrace");

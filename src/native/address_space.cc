@@ -116,10 +116,13 @@ const std::vector<Place>& AddressSpace::PlacesAt(uint64_t address) {
   const Found found = mapping == nullptr ? Found() : ImageAt(address, *mapping);
   std::vector<Function> functions(1);
   if (found.image != nullptr) functions = found.image->FunctionsAt(found.address);
+  const uint64_t place = found.image == nullptr ? address : found.address;
+  const UnwindRow* const row = found.image == nullptr ? nullptr : RowAt(address);
   for (Function& function : functions) {
     at->second.push_back({.function = std::move(function),
                           .module = mapping == nullptr ? "" : mapping->path,
-                          .address = found.image == nullptr ? address : found.address});
+                          .address = place,
+                          .code_begin = row != nullptr ? row->begin : place});
   }
   return at->second;
 }

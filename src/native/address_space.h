@@ -36,6 +36,9 @@ struct Place {
   Function function;
   std::string module;    // path of the program or library; empty: no file lies there
   uint64_t address = 0;  // in the module; in memory when there is none
+  // In the same terms, the begin of the code around it that is unwound alike: a function without its first and last
+  // instructions, mostly. The address itself when no file tells.
+  uint64_t code_begin = 0;
 };
 
 class AddressSpace {

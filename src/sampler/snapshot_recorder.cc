@@ -139,7 +139,7 @@ uint32_t SnapshotRecorder::FrameOf(const native::Place& place) {
   profile::StackTable& table = recorder_.table();
   const std::string& name = place.function.name;
   return table.AddFrame({.kind = profile::FrameKind::kNative,
-                         .name = table.Intern(name.empty() ? fmt::format("{:#x}", place.address) : name),
+                         .name = table.Intern(name.empty() ? fmt::format("{:#x}", place.code_begin) : name),
                          .file = table.Intern(place.module),
                          .line = place.function.line});
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -126,6 +127,40 @@ def test_a_process_that_is_paused_for_each_reading_runs_on() -> None:
         assert screen.wait() == 0
         assert program.process.poll() is None
         state_becomes(program.pid, "R")
+
+
+HIDDEN = """
+static __attribute__((noinline)) unsigned hidden(unsigned long rounds) {
+  unsigned value = 1;
+  for (unsigned long i = 0; i < rounds; ++i) {
+    value = value * 1664525u + 1013904223u;
+    __asm__ volatile("" : "+r"(value));
+  }
+  return value;
+}
+unsigned shown(unsigned long rounds) { return hidden(rounds) + 1; }
+"""
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
+def test_native_code_is_in_and_a_function_without_a_name_is_one_row(tmp_path: Path) -> None:
+    (tmp_path / "hidden.c").write_text(HIDDEN)
+    library = tmp_path / "libhidden.so"
+    subprocess.run(["cc", "-O1", "-s", "-shared", "-fPIC", "-o", library, tmp_path / "hidden.c"], check=True)
+    source = (
+        f"import ctypes, os\nshown = ctypes.CDLL({str(library)!r}).shown\n"
+        + READY
+        + ("def calls():\n  while True: shown(ctypes.c_ulong(10_000_000))\ncalls()\n")
+    )
+    with running(python_of("3.11"), source) as program, top("-n", "-p", program.pid) as screen:
+        text = screen.wait_for(lambda text: "calls" in rows_of(text) and "libhidden.so" in text)
+        [row] = [line for line in text.splitlines() if "0x" in line and "(libhidden.so" in line]
+        assert float(row.split()[0]) > 50
+        assert rows_of(text)["calls"][1] > 80
+        screen.send("q")
+        assert screen.wait() == 0
+        assert program.process.poll() is None
+    assert "for native frames, threads were stopped" in screen.scrollback()
 
 
 # --- keys ----------------------------------------------------------------------------------------------------------
@@ -424,6 +459,7 @@ def test_keys_come_from_the_terminal_when_input_does_not(tmp_path: Path) -> None
         ["-d", "x"],
         ["-g", "-i"],
         ["--blocking", "--nonblocking"],
+        ["--native", "--nonblocking"],
         ["--bogus"],
         ["-p", "1"],
     ],
