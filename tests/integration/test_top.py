@@ -154,7 +154,7 @@ def test_native_code_is_in_and_a_function_without_a_name_is_one_row(tmp_path: Pa
     )
     with running(python_of("3.11"), source) as program, top("-n", "-p", program.pid) as screen:
         text = screen.wait_for(lambda text: "calls" in rows_of(text) and "libhidden.so" in text)
-        [row] = [line for line in text.splitlines() if "0x" in line and "(libhidden.so" in line]
+        row = next(line for line in text.splitlines() if "0x" in line and "(libhidden.so" in line)
         assert float(row.split()[0]) > 50
         assert rows_of(text)["calls"][1] > 80
         screen.send("q")
