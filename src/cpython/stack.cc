@@ -49,6 +49,13 @@ void MarkEntry(std::vector<RawFrame>* frames) {
   if (!frames->empty() && frames->back().code != kCollectorMark) frames->back().is_entry = true;
 }
 
+// Whether it is the stack of a greenlet that is just being switched from or to: the greenlet library relinks its frames
+// then, without any shim, because shims lie on the C stack that is being exchanged, and ends the chain at the last one.
+bool IsExposed(const RawStack& stack, bool has_shims) {
+  constexpr uint8_t kOwnedByThread = 0;
+  return !has_shims && !stack.frames.empty() && stack.frames.back().owner == kOwnedByThread;
+}
+
 }  // namespace
 
 std::string_view Name(Reject reason) {
@@ -72,7 +79,8 @@ void WalkStack(MemoryReader& memory, Mirror& mirror, const Layout& layout, uint6
   stack->truncated = false;
   stack->broken = Reject::kNone;
   uint64_t address = CurrentFrame(memory, mirror, layout, thread, &stack->broken);
-  bool is_rooted = true;
+  bool has_shims = false;
+  bool ends_at_shim = true;
   uint64_t milestone = 0;  // the address at the last power of two: a ring comes back to it (Brent's method)
   for (size_t steps = 0; address != 0; ++steps) {
     if (address == milestone) {
@@ -102,12 +110,13 @@ void WalkStack(MemoryReader& memory, Mirror& mirror, const Layout& layout, uint6
       break;
     }
     address = FieldAt<uint64_t>(bytes, layout.frame.previous);
-    is_rooted = shim || layout.frame.first_shim == kAbsent;
+    ends_at_shim = shim || layout.frame.first_shim == kAbsent;
+    has_shims |= ends_at_shim;
     if (shim) MarkEntry(&stack->frames);
     if (frame.address == collecting) stack->frames.push_back({.code = kCollectorMark});
     if (!shim) stack->frames.push_back(frame);
   }
-  if (address == 0 && !is_rooted && stack->broken == Reject::kNone) {
+  if (address == 0 && !ends_at_shim && stack->broken == Reject::kNone && !IsExposed(*stack, has_shims)) {
     // Each call from C begins with a shim: this frame is a generator's that is just being unlinked from its caller.
     stack->frames.clear();
     stack->broken = Reject::kTorn;
