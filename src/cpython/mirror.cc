@@ -74,6 +74,7 @@ void Mirror::Accept(std::span<const Segment> planned) {
 }
 
 const Mirror::Run* Mirror::RunOf(uint64_t address, size_t bytes) {
+  if (last_run_ < runs_.size() && runs_[last_run_].Holds(address, bytes)) return &runs_[last_run_];
   const auto after = std::upper_bound(runs_.begin(), runs_.end(), address,
                                       [](uint64_t value, const Run& run) { return value < run.begin; });
   if (after == runs_.begin() || !(after - 1)->Holds(address, bytes)) return nullptr;
@@ -95,39 +96,48 @@ void Mirror::Want(uint64_t address, size_t bytes) {
   }
 }
 
-std::span<const std::byte> Mirror::FindIn(const Run& run, uint64_t address, size_t bytes) {
-  const uint64_t offset = address - run.begin;
-  const size_t last = run.first + (offset + bytes - 1) / kPiece;
-  for (size_t piece = run.first + offset / kPiece; piece <= last; ++piece) ages_[piece] = 0;
-  return std::span(copy_).subspan(run.first * kPiece + offset, bytes);
+void Mirror::Use(uint64_t address, size_t bytes) {
+  const Run* run = RunOf(address, bytes);
+  if (run == nullptr) return Want(address, bytes);
+  const uint64_t offset = address - run->begin;
+  const size_t last = run->first + (offset + bytes - 1) / kPiece;
+  for (size_t piece = run->first + offset / kPiece; piece <= last; ++piece) ages_[piece] = 0;
 }
 
-std::span<const std::byte> Mirror::Find(MemoryReader& memory, uint64_t address, size_t bytes, bool lead) {
+std::span<const std::byte> Mirror::FindArea(MemoryReader& memory, uint64_t address, size_t bytes, bool lead,
+                                            uint64_t* begin) {
   if (address < kPage || address >= uint64_t{1} << 47 || bytes > kPage || bytes == 0) return {};
-  if (last_run_ < runs_.size() && runs_[last_run_].Holds(address, bytes)) {
-    return FindIn(runs_[last_run_], address, bytes);
+  if (const Run* run = RunOf(address, bytes)) {
+    *begin = run->begin;
+    return std::span(copy_).subspan(run->first * kPiece, run->end - run->begin);
   }
-  if (const Run* run = RunOf(address, bytes)) return FindIn(*run, address, bytes);
-  return FindElsewhere(memory, address, bytes, lead);
+  const Extra* extra = FindElsewhere(memory, address, bytes, lead);
+  if (extra == nullptr) return {};
+  *begin = extra->begin;
+  return extra->bytes;
 }
 
-std::span<const std::byte> Mirror::FindElsewhere(MemoryReader& memory, uint64_t address, size_t bytes, bool lead) {
+std::span<const std::byte> Mirror::Find(MemoryReader& memory, uint64_t address, size_t bytes) {
+  uint64_t begin = 0;
+  const auto area = FindArea(memory, address, bytes, /*lead=*/false, &begin);
+  if (area.empty()) return {};
+  Use(address, bytes);
+  return area.subspan(address - begin, bytes);
+}
+
+const Mirror::Extra* Mirror::FindElsewhere(MemoryReader& memory, uint64_t address, size_t bytes, bool lead) {
   const auto holds = [&](const Extra& extra) {
     return address >= extra.begin && address + bytes <= extra.begin + extra.bytes.size();
   };
-  auto found = std::find_if(extra_.begin(), extra_.end(), holds);
-  if (found == extra_.end()) {
-    Extra fresh;
-    fresh.begin = address & ~((lead ? kPage : kPiece) - 1);
-    const uint64_t end = (address + bytes + kPiece - 1) & ~(kPiece - 1);
-    fresh.bytes.resize(end - fresh.begin);
-    if (!memory.ReadOne(fresh.begin, fresh.bytes.data(), fresh.bytes.size())) return {};
-    extra_bytes_ += fresh.bytes.size();
-    extra_.push_back(std::move(fresh));
-    found = extra_.end() - 1;
-  }
-  Want(address, bytes);
-  return std::span(found->bytes).subspan(address - found->begin, bytes);
+  const auto found = std::find_if(extra_.begin(), extra_.end(), holds);
+  if (found != extra_.end()) return &*found;
+  Extra fresh;
+  fresh.begin = address & ~((lead ? kPage : kPiece) - 1);
+  const uint64_t end = (address + bytes + kPiece - 1) & ~(kPiece - 1);
+  fresh.bytes.resize(end - fresh.begin);
+  if (!memory.ReadOne(fresh.begin, fresh.bytes.data(), fresh.bytes.size())) return nullptr;
+  extra_bytes_ += fresh.bytes.size();
+  return &extra_.emplace_back(std::move(fresh));
 }
 
 void PlannedReader::Begin() {

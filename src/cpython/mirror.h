@@ -30,14 +30,19 @@ class Mirror {
   void Plan(std::vector<Segment>* batch);
   // The mirror that will read the same pieces as `other`, planned and used: for a second copy.
   void PlanLike(const Mirror& other, std::vector<Segment>* batch);
-  // Counts as used, so that the next Plan reads it.
-  void Want(uint64_t address, size_t bytes);
   // Call once the batch was read, with the segments that this mirror's Plan added first. REQUIRES: in its order.
   void Accept(std::span<const Segment> planned);
 
-  // A copy of `bytes` (at most a page) at `address`. Reads what is missing, and with `lead` also what lies before it in
-  // its page: a stack's older frames. Empty when it cannot be read. Valid until the next call.
-  std::span<const std::byte> Find(MemoryReader& memory, uint64_t address, size_t bytes, bool lead = false);
+  // A copy of `bytes` (at most a page) at `address`. Reads what is missing. Empty when it cannot be read. Valid until
+  // the next call.
+  std::span<const std::byte> Find(MemoryReader& memory, uint64_t address, size_t bytes);
+
+  // All that was copied around it without a break, from the address `begin` on, and valid until the next Plan. Where it
+  // has to be read, with `lead` also what lies before it in its page: a stack's older frames. Counts as no use.
+  std::span<const std::byte> FindArea(MemoryReader& memory, uint64_t address, size_t bytes, bool lead, uint64_t* begin);
+  // So that the next Plan reads it: what was planned counts as used by the one, anything counts as missed by the other.
+  void Use(uint64_t address, size_t bytes);
+  void Want(uint64_t address, size_t bytes);
 
   // What of it was in the plan; empty when it was not. Counts as no use.
   std::span<const std::byte> Copied(uint64_t address, size_t bytes) const;
@@ -77,8 +82,7 @@ class Mirror {
   void Lay();
   void AddTo(std::vector<Segment>* batch);
   const Run* RunOf(uint64_t address, size_t bytes);
-  std::span<const std::byte> FindElsewhere(MemoryReader& memory, uint64_t address, size_t bytes, bool lead);
-  std::span<const std::byte> FindIn(const Run& run, uint64_t address, size_t bytes);
+  const Extra* FindElsewhere(MemoryReader& memory, uint64_t address, size_t bytes, bool lead);
 
   std::vector<uint64_t> pieces_;  // planned ones, sorted
   std::vector<uint8_t> ages_;     // of each, in Plans since it was last used

@@ -1,5 +1,8 @@
 // A run's recorded stacks as a damaged or foreign file may hold them: rows and chunks from raw bytes, whole chunks with
 // hostile numbers, and good ones with spoilt bytes. What is read is consistent in itself, and what is not read is told.
+#include <stdlib.h>  // mkdtemp
+
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -14,17 +17,23 @@ namespace {
 
 constexpr size_t kMostRows = 64;
 
-Database& Memory() {
-  static Database database = [] {
-    Result<Database> opened = Database::Open(":memory:", Database::Mode::kCreate);
-    WF_CHECK(opened.ok());
-    WF_CHECK(opened
-                 ->Exec("CREATE TABLE chunks(kind, first_ns, row_count, data); CREATE TABLE stack_texts(id, text);"
-                        "CREATE TABLE stack_threads(id, process, tid, first_ns, last_ns, name);"
-                        "CREATE TABLE stack_meta(meta)")
-                 .ok());
-    return *std::move(opened);
-  }();
+// In a file that nobody else sees: it is deleted as soon as it is open.
+Database Open() {
+  std::string folder = std::filesystem::temp_directory_path() / "wf-stacks-fuzzer-XXXXXX";
+  WF_CHECK(mkdtemp(folder.data()) != nullptr);
+  Result<Database> opened = Database::Open(folder + "/run.db", Database::Mode::kCreate);
+  WF_CHECK(opened.ok());
+  WF_CHECK(opened
+               ->Exec("CREATE TABLE chunks(kind, first_ns, row_count, data); CREATE TABLE stack_texts(id, text);"
+                      "CREATE TABLE stack_threads(id, process, tid, first_ns, last_ns, name);"
+                      "CREATE TABLE stack_meta(meta)")
+               .ok());
+  std::filesystem::remove_all(folder);
+  return *std::move(opened);
+}
+
+Database& Records() {
+  static Database database = Open();
   return database;
 }
 
@@ -34,7 +43,7 @@ int64_t TakeNumber(base::FuzzerInput& input) {
 }
 
 Statement Prepare(std::string_view sql) {
-  Result<Statement> statement = Memory().Prepare(sql);
+  Result<Statement> statement = Records().Prepare(sql);
   WF_CHECK(statement.ok());
   return *std::move(statement);
 }
@@ -112,7 +121,7 @@ void Check(const profile::StackProfile& profile) {
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace wf::store;  // NOLINT(google-build-using-namespace)
-  Database& database = Memory();
+  Database& database = Records();
   WF_CHECK(database
                .Exec("DELETE FROM chunks; DELETE FROM stack_texts; DELETE FROM stack_threads; "
                      "DELETE FROM stack_meta")

@@ -60,8 +60,12 @@ def python_with_packages(version: str) -> list[str]:
     return command
 
 
+# One of each family of layouts in every run (frames on the heap; with a cframe; with debug offsets), the others in
+# `make test-all`.
+USUAL = ["3.8", "3.11", "3.13"]
 every_version = pytest.mark.parametrize(
-    "version", [*VERSIONS, *(pytest.param(version, marks=pytest.mark.slow) for version in NEWER)]
+    "version",
+    [pytest.param(v, marks=() if v in USUAL else pytest.mark.slow) for v in (*VERSIONS, *NEWER)],
 )
 
 

@@ -153,21 +153,31 @@ def test_qualified_names_come_with_3_11(version: str) -> None:
         assert frame["qualname"] == (None if version in ("3.8", "3.9", "3.10") else "C.method")
 
 
+SUBINTERPRETER = (
+    "import os, threading, time\n"
+    "try: import _interpreters as sub\nexcept ImportError: import _xxsubinterpreters as sub\n"
+    "def inside():\n"
+    "  sub.run_string(sub.create(), 'import time\\ndef insub(): time.sleep(1000)\\ninsub()')\n"
+    "threading.Thread(target=inside, daemon=True, name='enters').start()\ntime.sleep(1)\n"
+    "def mainfn():\n  print(os.getpid(), flush=True); time.sleep(1000)\nmainfn()\n"
+)
+
+
 @every_version
-def test_subinterpreters_are_all_shown(version: str) -> None:
-    source = (
-        "import os, threading, time\n"
-        "try: import _interpreters as sub\nexcept ImportError: import _xxsubinterpreters as sub\n"
-        "def inside():\n"
-        "  sub.run_string(sub.create(), 'import time\\ndef insub(): time.sleep(1000)\\ninsub()')\n"
-        "threading.Thread(target=inside, daemon=True).start()\ntime.sleep(1)\n"
-        "def mainfn():\n  print(os.getpid(), flush=True); time.sleep(1000)\nmainfn()\n"
-    )
-    with running(python_of(version), source, asleep=True) as program:
+def test_a_thread_that_entered_a_subinterpreter_is_shown_once_with_both_stacks(version: str) -> None:
+    with running(python_of(version), SUBINTERPRETER, asleep=True) as program:
         threads = dump(program.pid)["threads"]
-        where = {f["name"]: t["interpreter"] for t in threads for f in t["frames"]}
-        assert where["mainfn"] == 0
-        assert where["insub"] != 0
+        assert [t["thread_name"] for t in threads] == ["MainThread", "enters"]
+        assert threads[0]["interpreter"] == 0 != threads[1]["interpreter"]
+        inner = threads[1]["interpreter"]
+        frames = [(f["name"], f["kind"]) for f in threads[1]["frames"]]
+        assert frames[:4] == [
+            ("insub", "python"),
+            ("<module>", "python"),
+            (f"<interpreter {inner}>", "marker"),
+            ("inside", "python"),
+        ]
+        assert f"    <interpreter {inner}>\n    inside (<string>:5)\n" in wf("dump", "-p", program.pid).stdout
 
 
 # --- idle, CPU and GIL ---------------------------------------------------------------------------------------------
@@ -298,7 +308,7 @@ int main(int argc, char** argv) {
 """
 
 
-@pytest.mark.parametrize("version", ["3.8", "3.11", "3.13"])
+@every_version
 def test_an_embedded_python_is_read_once_it_is_initialised(version: str, tmp_path: Path) -> None:
     python = installed(version)
     library = Path(python or "/").resolve().parents[1] / "lib" / f"libpython{version}.so.1.0"

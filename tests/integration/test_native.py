@@ -146,7 +146,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "libworker.so"
 
 
-@pytest.mark.parametrize("version", ["3.8", "3.11", "3.13"])
+@every_version
 def test_a_thread_without_python_has_its_stack_with_inlined_functions(version: str, library: Path) -> None:
     source = f"import ctypes, os, time\nctypes.CDLL({str(library)!r}).start()\ntime.sleep(0.5)\n" + SLEEPING
     with running(python_of(version), source, asleep=True) as program:

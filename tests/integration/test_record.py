@@ -18,9 +18,8 @@ from typing import Any
 
 import pytest
 from cli_support import WF, environment, ok, wf
-from target_pythons import python_of, running
+from target_pythons import every_version, python_of, running
 
-some_versions = pytest.mark.parametrize("version", ["3.8", "3.11", "3.13"])
 SPIN = """import os, sys, threading, time
 def spin(s):
   e = time.perf_counter() + s
@@ -70,7 +69,7 @@ def wait_for(path: Path) -> str:
 # --- what is in it -------------------------------------------------------------------------------------------------
 
 
-@some_versions
+@every_version
 def test_a_process_is_recorded_and_weights_are_wall_time_of_live_threads(version: str, tmp_path: Path) -> None:
     source = SPIN + (
         "def sleeper(): time.sleep(1000)\n"
@@ -93,7 +92,7 @@ def test_a_process_is_recorded_and_weights_are_wall_time_of_live_threads(version
     assert meta["idle_included"] is True and meta["rate_hz"] == 100 and meta["duration_ns"] >= 0.5e9
 
 
-@some_versions
+@every_version
 def test_sleepers_are_left_out(version: str, tmp_path: Path) -> None:
     source = SPIN + (
         "def sleeper(): time.sleep(1000)\n"
@@ -109,7 +108,28 @@ def test_sleepers_are_left_out(version: str, tmp_path: Path) -> None:
     assert with_name(lines, "sleeper") <= 10  # of 1,000
 
 
-@some_versions
+@every_version
+def test_a_thread_that_entered_a_subinterpreter_counts_once(version: str, tmp_path: Path) -> None:
+    # It sleeps: until 3.12 a thread that spins in one interpreter never lets go of the GIL for those of another.
+    inner = r"import time\ndef inside():\n  while True: time.sleep(0.001)\ninside()"
+    source = SPIN + (
+        "try: import _interpreters as sub\nexcept ImportError: import _xxsubinterpreters as sub\n"
+        f"def enters(): sub.run_string(sub.create(), '{inner}')\n"
+        "threading.Thread(target=enters, daemon=True).start()\ntime.sleep(0.5)\n" + READY + "time.sleep(1000)\n"
+    )
+    raw = tmp_path / "raw.txt"
+    with running(python_of(version), source) as program:
+        done = wf("record", "-p", program.pid, "-i", "-d", "1", "-f", "raw", "-o", raw)
+    assert done.returncode == 0, done.stderr
+    lines = lines_of(raw)
+    seconds = float(re.search(r"in ([\d.]+) s", done.stderr)[1])  # type: ignore[index]
+    assert lines.total() == pytest.approx(seconds * 100 * 2, rel=0.05)
+    chain = re.compile(r";enters \([^;]*;<interpreter \d+>;<module> .*;inside \(")
+    entered = sum(count for stack, count in lines.items() if chain.search(stack))
+    assert entered == pytest.approx(seconds * 100, rel=0.05)
+
+
+@every_version
 def test_chains_that_never_existed_are_not_written(version: str, tmp_path: Path) -> None:
     source = (
         SPIN
@@ -233,7 +253,7 @@ def test_a_recorder_that_is_killed_leaves_what_it_had_in_the_store(tmp_path: Pat
 # --- the program does not notice -----------------------------------------------------------------------------------
 
 
-@some_versions
+@every_version
 def test_exit_status_and_streams_are_the_programs(version: str, tmp_path: Path) -> None:
     source = "import sys, time\nprint(sys.stdin.read())\nsys.stderr.write('of the program\\n')\n"
     source += "time.sleep(0.3)\nsys.exit(7)\n"

@@ -13,10 +13,8 @@ from pathlib import Path
 
 import pytest
 from cli_support import wf
-from target_pythons import python_of, running
+from target_pythons import every_version, python_of, running
 from test_record import lines_of, meta_of, recorder, wait_for, with_name
-
-some_versions = pytest.mark.parametrize("version", ["3.8", "3.11", "3.13"])
 
 # A thread that computes with the GIL, one that computes without it and one that waits.
 MIXED = """import hashlib, os, threading, time
@@ -49,7 +47,7 @@ def weights(path: Path) -> Counter[str]:
     return seconds
 
 
-@some_versions
+@every_version
 def test_cpu_mode_weighs_what_each_thread_ran(version: str, tmp_path: Path) -> None:
     out = tmp_path / "out.json"
     with running(python_of(version), MIXED) as program:
@@ -66,7 +64,7 @@ def test_cpu_mode_weighs_what_each_thread_ran(version: str, tmp_path: Path) -> N
     assert 0.5 * ran <= sum(found.values()) <= ran + 0.2
 
 
-@some_versions
+@every_version
 def test_wall_mode_is_idle_and_gil_mode_is_the_lock(version: str, tmp_path: Path) -> None:
     with running(python_of(version), MIXED) as program:
         for mode, text in (("wall", "idle time included"), ("gil", "only time with the GIL")):
@@ -172,7 +170,7 @@ def test_a_store_is_written_as_it_goes_and_says_so(tmp_path: Path) -> None:
             assert process.wait(30) == 0
 
 
-@some_versions
+@every_version
 def test_a_paused_process_shows_the_same_and_runs_on(version: str, tmp_path: Path) -> None:
     out = tmp_path / "out.txt"
     with running(python_of(version), MIXED) as program:

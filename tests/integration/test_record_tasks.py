@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from cli_support import WF, document, environment, ok, wf
 from export_parsers import PARSERS, strict_json
-from target_pythons import python_of, running
+from target_pythons import every_version, python_of, running
 
 # Functions that run under one task only, and one that runs under none.
 PIPELINE = """
@@ -253,7 +253,7 @@ def test_the_store_has_them_anyway_so_that_the_flag_is_refused_there(tmp_path: P
 BUSY = "import os, time\nprint('ready', os.getpid(), flush=True)\ndef work():\n  while True: pass\nwork()\n"
 
 
-@pytest.mark.parametrize("version", ["3.8", "3.11", "3.13"])
+@every_version
 def test_a_program_without_workflow_has_no_tasks_and_that_is_said(version: str, tmp_path: Path) -> None:
     raw = tmp_path / "raw.txt"
     with running(python_of(version), BUSY) as program:
