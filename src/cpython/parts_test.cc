@@ -229,6 +229,37 @@ TEST(StackTest, AGeneratorThatIsJustBeingUnlinkedFromItsCallerIsNoWholeStack) {
   }
 }
 
+// While greenlets are switched, the shims that lie on the C stack are left out of the chains of both.
+TEST(StackTest, OfAGreenletThatIsJustBeingSwitchedTheChainWithoutShimsIsWhole) {
+  constexpr uint64_t kThread = 0x10000, kLeaf = 0x20000, kShim = 0x21000, kRoot = 0x22000;
+  for (const Layout* layout : {&kLayout3_13, &kLayout3_14, &kLayout3_15}) {
+    const auto walk = [&](uint64_t below_leaf, uint8_t owner_of_root) {
+      RecordedMemory memory;
+      const auto put = [&](uint64_t address, uint64_t previous, uint8_t owner) {
+        std::string frame(512, '\0');
+        Store<uint64_t>(&frame, layout->frame.code, 0x30000);
+        Store<uint64_t>(&frame, layout->frame.previous, previous);
+        Store<uint8_t>(&frame, layout->frame.owner, owner);
+        Put(memory, address, frame);
+      };
+      std::string thread(1024, '\0');
+      Store<uint64_t>(&thread, layout->thread.frame, kLeaf);
+      Put(memory, kThread, thread);
+      put(kLeaf, below_leaf, 0);
+      put(kShim, kRoot, 3);
+      put(kRoot, 0, owner_of_root);
+      Mirror mirror;
+      RawStack stack;
+      WalkStack(memory, mirror, *layout, kThread, 1000, 0, &stack);
+      return stack;
+    };
+    EXPECT_EQ(walk(kRoot, 0).broken, Reject::kNone);
+    EXPECT_EQ(walk(kRoot, 0).frames.size(), 2u);
+    EXPECT_EQ(walk(kShim, 0).broken, Reject::kTorn);  // a chain that is cut off
+    EXPECT_EQ(walk(kRoot, 1).broken, Reject::kTorn);  // a generator without its caller
+  }
+}
+
 // The collector was called by C code that has just begun, or just ended, a call of Python code.
 TEST(StackTest, TheCollectorsMarkStandsBeforeAShimToo) {
   constexpr uint64_t kThread = 0x10000, kFinalizer = 0x20000, kCall = 0x21000, kShim = 0x22000, kCaller = 0x23000;

@@ -17,6 +17,10 @@
 //     it. What has not run neither began nor ended a collection.
 //   * A generator is unlinked from its caller while it is suspended. A stack that was cut off in that moment has no
 //     shim at its root; before 3.12, where there are none, its outermost frame is a generator's and does not stay so.
+//   * Greenlets exchange the current frame, the data stack and the C stack, on which shims lie, while the thread runs
+//   on.
+//     Both copies must agree here too. From 3.12 on the library links the frames without shims meanwhile; such a chain
+//     is whole when none is in it.
 //   * When copies differ, it is tried again; after that the root part on which two copies agree is kept, and said so.
 //
 // Not thread-safe; one reader per target and thread. Everything that is read is hostile: all loops are bounded.

@@ -155,7 +155,7 @@ class StackWalk {
       }
       if (!Take(&address)) return;
     }
-    if (is_rooted_) return;
+    if (is_rooted_ || IsExposed()) return;
     // Each call from C begins with a shim: this frame is a generator's that is just being unlinked from its caller.
     stack_.frames.clear();
     End(Reject::kTorn);
@@ -163,6 +163,14 @@ class StackWalk {
 
  private:
   void End(Reject why) { stack_.broken = why; }
+
+  // Whether it is the stack of a greenlet that is just being switched from or to: the greenlet library relinks its
+  // frames then, without any shim, because shims lie on the C stack that is being exchanged, and ends the chain at the
+  // last one.
+  bool IsExposed() const {
+    constexpr uint8_t kOwnedByThread = 0;
+    return !has_met_shim_ && !stack_.frames.empty() && stack_.frames.back().owner == kOwnedByThread;
+  }
 
   // The frame at `address`, which becomes that of its caller. False: the walk ends here, and `stack` says why.
   bool Take(uint64_t* address) {
@@ -178,6 +186,7 @@ class StackWalk {
       return false;
     }
     is_rooted_ = shim || !has_shims_;
+    has_met_shim_ |= shim;
     if (shim) MarkEntry(&stack_.frames);
     if (*address == collecting_) stack_.frames.push_back({.code = kCollectorMark});
     if (!shim) stack_.frames.push_back(frame);
@@ -191,6 +200,7 @@ class StackWalk {
   const uint64_t collecting_;
   const bool has_shims_;
   bool is_rooted_ = true;
+  bool has_met_shim_ = false;
   RawStack& stack_;
 };
 

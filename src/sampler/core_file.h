@@ -17,6 +17,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/fd.h"
@@ -57,11 +58,6 @@ class CoreFile final : public cpython::MemoryReader {
     uint64_t bytes_in_file = 0;  // of these, what lies there; the rest is elsewhere
     bool is_code = false;
   };
-  struct MappedFile {
-    base::Fd file;
-    bool is_checked = false;  // while it is checked, it is not used to check itself
-  };
-
   CoreFile(base::Fd file, uint64_t bytes) : file_(std::move(file)), bytes_(bytes) {}
 
   Status ReadHeaders(const std::string& path);
@@ -80,7 +76,9 @@ class CoreFile final : public cpython::MemoryReader {
   CoreNotes notes_;
   std::string executable_;
   std::string instead_;
-  std::map<std::string, MappedFile> files_;  // by the path that the core file names
+  std::map<std::string_view, uint64_t> begins_;  // by path: where its beginning is mapped first; of notes_
+  std::map<std::string, base::Fd> files_;        // by the path that the core file names
+  bool is_checking_ = false;                     // whether a file is the right one: by the core file alone
   std::vector<std::string> missing_;
 };
 

@@ -71,7 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 std::vector<std::string> wf::base::FuzzerSeeds() {
   using namespace wf::sampler;  // NOLINT(google-build-using-namespace)
   const std::string page = Program("right").substr(0, kPage);
-  const std::string notes = AllNotes("/bin/true");
+  const std::string notes = AllNotes({"/bin/true"});
   const std::string whole = Core(notes, page);
   std::string many_headers = whole;
   const uint16_t many = PN_XNUM;
@@ -82,6 +82,6 @@ std::vector<std::string> wf::base::FuzzerSeeds() {
           '\0' + Program("right"),
           "\1" + notes,
           "\1" + ThreadNote(1, 11, 0),
-          "\1" + FilesNote("/bin/true"),
-          '\0' + Core(ThreadNote(1, 0, 0) + FilesNote("[vdso]"), page)};
+          "\1" + FilesNote({"/bin/true"}),
+          '\0' + Core(ThreadNote(1, 0, 0) + FilesNote({"[vdso]"}), page)};
 }

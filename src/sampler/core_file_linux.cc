@@ -129,6 +129,9 @@ Status CoreFile::ReadHeaders(const std::string& path) {
   std::sort(loads_.begin(), loads_.end(), [](const Load& a, const Load& b) { return a.begin < b.begin; });
   std::sort(notes_.files.begin(), notes_.files.end(),
             [](const CoreMapping& a, const CoreMapping& b) { return a.begin < b.begin; });
+  for (const CoreMapping& mapping : notes_.files) {
+    if (mapping.offset == 0) begins_.try_emplace(mapping.path, mapping.begin);
+  }
   return {};
 }
 
@@ -190,7 +193,7 @@ size_t CoreFile::ReadPart(uint64_t address, std::byte* into, size_t bytes) {
 
 // From a file that was mapped there.
 size_t CoreFile::ReadMapped(uint64_t address, std::byte* into, size_t bytes) {
-  const CoreMapping* const mapping = MappingAt(address);
+  const CoreMapping* const mapping = is_checking_ ? nullptr : MappingAt(address);
   if (mapping == nullptr) return 0;
   const int file = FileOf(mapping->path);
   if (file < 0) return 0;
@@ -202,7 +205,7 @@ size_t CoreFile::ReadMapped(uint64_t address, std::byte* into, size_t bytes) {
 // -1 when it is not here, or is not the one that was mapped.
 int CoreFile::FileOf(const std::string& path) {
   const auto [at, is_new] = files_.try_emplace(path);
-  if (!is_new) return at->second.is_checked ? at->second.file.get() : -1;
+  if (!is_new) return at->second.get();
   const bool is_replaced = path == executable_ && !instead_.empty();
   const std::string& where = is_replaced ? instead_ : path;
   base::Fd file = OpenRegular(where);
@@ -213,21 +216,23 @@ int CoreFile::FileOf(const std::string& path) {
     FileReader reader(file.get());
     const std::string in_file = in_memory.empty() ? "" : BuildIdAt(reader, 0, /*in_file=*/true);
     if (in_memory == in_file) {
-      at->second.file = std::move(file);
+      at->second = std::move(file);
     } else {
       missing_.push_back(fmt::format("{} is another one than the process had", where));
     }
   }
-  at->second.is_checked = true;
-  return at->second.file.get();
+  return at->second.get();
 }
 
 // Where the core file holds it: the first page of each program and library is written, as a rule.
 std::string CoreFile::BuildIdInMemory(const std::string& path) {
-  for (const CoreMapping& mapping : notes_.files) {
-    if (mapping.path == path && mapping.offset == 0) return BuildIdAt(*this, mapping.begin, /*in_file=*/false);
-  }
-  return "";
+  const auto begin = begins_.find(path);
+  if (begin == begins_.end()) return "";
+  // A hostile core file lays the files over each other: each would be checked by the next one, which would be opened.
+  is_checking_ = true;
+  std::string id = BuildIdAt(*this, begin->second, /*in_file=*/false);
+  is_checking_ = false;
+  return id;
 }
 
 std::vector<cpython::Module> CoreFile::Modules() const {

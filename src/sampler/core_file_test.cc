@@ -29,7 +29,7 @@ class CoreFileTest : public testing::Test {
     std::filesystem::create_directories(folder_);
     program_ = folder_ / "program";
     Write(program_, Program("right"));
-    core_ = Core(AllNotes(program_), Program("right").substr(0, kPage));
+    core_ = Core(AllNotes({program_}), Program("right").substr(0, kPage));
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
@@ -43,6 +43,12 @@ class CoreFileTest : public testing::Test {
   static std::string Read(CoreFile& core, uint64_t address, size_t bytes) {
     std::string into(bytes, '\0');
     return core.ReadOne(address, into.data(), bytes) ? into : "<unreadable>";
+  }
+
+  static std::vector<native::Mapping> MappedFiles(const CoreFile& core) {
+    std::vector<native::Mapping> mappings = core.Mappings();
+    std::erase_if(mappings, [](const native::Mapping& mapping) { return mapping.path.empty(); });
+    return mappings;
   }
 
   std::filesystem::path folder_;
@@ -84,6 +90,32 @@ TEST_F(CoreFileTest, AFileWithAnotherBuildIdIsNotRead) {
   ASSERT_TRUE(core.ok());
   EXPECT_EQ(Read(**core, kText + kPage, 2), "<unreadable>");
   EXPECT_THAT((*core)->missing(), ElementsAre(program_ + " is another one than the process had"));
+}
+
+TEST_F(CoreFileTest, AFileIsCheckedByWhatTheCoreFileHoldsAndNotByAnotherFile) {
+  const std::string other = folder_ / "z-other";
+  Write(other, Program("wrong"));
+  std::string bytes = Core(AllNotes({program_, other}), Program("right").substr(0, kPage));
+  bytes.replace(sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr) + offsetof(Elf64_Phdr, p_filesz), 8, 8, '\0');
+  const auto core = Open(bytes);  // without the page that says which file it is
+  ASSERT_TRUE(core.ok());
+  for (const native::Mapping& mapping : MappedFiles(**core)) EXPECT_TRUE((*core)->OpenFile(mapping).valid());
+  EXPECT_THAT((*core)->missing(), IsEmpty());
+}
+
+// In time that grows with their number only.
+TEST_F(CoreFileTest, OfManyFilesAtOnePlaceEachIsChecked) {
+  Write(program_, Program("wrong"));
+  std::vector<std::string> paths;
+  for (int i = 0; i < 20'000; ++i) {
+    std::string path = folder_;
+    for (int bit = 0; bit < 15; ++bit) path += (i >> bit & 1) != 0 ? "/." : "/";
+    paths.push_back(path + "/program");
+  }
+  const auto core = Open(Core(AllNotes(paths), Program("right").substr(0, kPage)));
+  ASSERT_TRUE(core.ok());
+  for (const native::Mapping& mapping : MappedFiles(**core)) EXPECT_FALSE((*core)->OpenFile(mapping).valid());
+  EXPECT_EQ((*core)->missing().size(), paths.size());
 }
 
 TEST_F(CoreFileTest, AnExecutableThatLiesElsewhereIsReadWhenItIsNamed) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <vector>
 
 namespace wf::sampler {
 
@@ -38,20 +39,24 @@ inline std::string ThreadNote(int32_t tid, int16_t signal, uint64_t pc) {
   return Note("CORE", NT_PRSTATUS, BytesOf(status));
 }
 
-inline std::string FilesNote(const std::string& path) {
-  std::string content;
-  for (const uint64_t value : {uint64_t{1}, kPage, kText, kText + 2 * kPage, uint64_t{0}}) content += BytesOf(value);
-  return Note("CORE", NT_FILE, content + path + '\0');
+// All of them are mapped at the same place.
+inline std::string FilesNote(const std::vector<std::string>& paths) {
+  std::string content = BytesOf(uint64_t{paths.size()}) + BytesOf(kPage);
+  for (size_t i = 0; i < paths.size(); ++i) {
+    content += BytesOf(kText) + BytesOf(kText + 2 * kPage) + BytesOf(uint64_t{0});
+  }
+  for (const std::string& path : paths) content += path + '\0';
+  return Note("CORE", NT_FILE, content);
 }
 
-inline std::string AllNotes(const std::string& path) {
+inline std::string AllNotes(const std::vector<std::string>& paths) {
   elf_prpsinfo process{};
   process.pr_pid = 41;
   std::strcpy(process.pr_fname, "python3");
   std::strcpy(process.pr_psargs, "python3 job.py ");
   const std::string vector = BytesOf(Elf64_auxv_t{AT_PHDR, {kText + 64}}) + BytesOf(Elf64_auxv_t{AT_NULL, {0}});
   return ThreadNote(42, 11, 0x1234) + Note("CORE", NT_PRPSINFO, BytesOf(process)) + Note("CORE", NT_AUXV, vector) +
-         FilesNote(path) + Note("LINUX", NT_PRSTATUS, "not ours") + ThreadNote(41, 0, 0x5678);
+         FilesNote(paths) + Note("LINUX", NT_PRSTATUS, "not ours") + ThreadNote(41, 0, 0x5678);
 }
 
 // A program of two pages, with a build id.

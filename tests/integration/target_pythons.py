@@ -41,6 +41,25 @@ def python_of(version: str) -> list[str]:
     return [python]
 
 
+@cache
+def python_with_packages(version: str) -> list[str]:
+    """The command that runs this version with tools/requirements-targets.txt; skips the test where pip has no such."""
+    python, name = python_of(version), "tools/requirements-targets.txt"
+    folder, tree, ready = f"{ROOT}/build/targets/{version}", f"{ROOT}", ROOT / "build" / "targets" / version / ".ready"
+    if version in NEWER:  # within its private root, where this tree is /src
+        folder, tree, ready = f"/var/tmp/targets-{version}", "/src", NEWER_ROOT / f"var/tmp/targets-{version}/.ready"
+    command = [*python[:-1], f"{folder}/bin/python"]
+    wanted = (ROOT / name).read_text()
+    if not ready.exists() or ready.read_text() != wanted:
+        pip = [*command, "-m", "pip", "--disable-pip-version-check", "install", "-q", "--only-binary", ":all:"]
+        for step in [*python, "-m", "venv", folder], [*pip, "-r", f"{tree}/{name}"]:
+            done = subprocess.run(step, capture_output=True, text=True, timeout=140)
+            if done.returncode != 0:
+                pytest.skip(f"no packages for Python {version}: {done.stderr.strip()[-300:]}")
+        ready.write_text(wanted)
+    return command
+
+
 # One of each family of layouts in every run (frames on the heap; with a cframe; with debug offsets), the others in
 # `make test-all`.
 USUAL = ["3.8", "3.11", "3.13"]
