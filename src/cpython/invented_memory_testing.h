@@ -1,9 +1,8 @@
 // InventedMemory: a small world of Python objects that an input describes: nearly right ones of every kind that this
 // room reads, with pointers to any other of them. For fuzzers: what a recording lacks, and what no interpreter makes.
 //
-//   limit (1 byte)     the world is there 2^(limit % 3) times, from 240 on 2^(limit % 13) times; pointers may lead on
-//   to
-//                      the next of them
+//   limit (1 byte)     the world is there 2^(limit % 3) times, from 240 on 2^(limit % 13) times; a pointer may lead
+//                      on to the next of them
 //   then, per object   kind (1 byte), fields (16 bytes); at most 32 objects
 //
 // Each object begins kObject behind the beginning of a page. All words of its page are pointers, made of its fields in

@@ -3,7 +3,6 @@
 #include "base/fuzzer_testing.h"
 #include "cpython/line_table.h"
 
-
 // minor (1 byte), first line (4), offset (8), table
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   wf::base::FuzzerInput input(data, size);

@@ -40,8 +40,9 @@ class Mirror {
   // All that was copied around it without a break, from the address `begin` on, and valid until the next Plan. Where it
   // has to be read, with `lead` also what lies before it in its page: a stack's older frames. Counts as no use.
   std::span<const std::byte> FindArea(MemoryReader& memory, uint64_t address, size_t bytes, bool lead, uint64_t* begin);
-  // So that the next Plan reads it: what was planned counts as used by the one, anything counts as missed by the other.
+  // Counts as used, so that the next Plan reads it. REQUIRES: it was found, as a whole.
   void Use(uint64_t address, size_t bytes);
+  // The same of what was not looked for, and may not have been planned.
   void Want(uint64_t address, size_t bytes);
 
   // What of it was in the plan; empty when it was not. Counts as no use.

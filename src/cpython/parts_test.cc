@@ -195,6 +195,14 @@ TEST(StackTest, ARingOfFramesIsBadAndNotDeep) {
   EXPECT_TRUE(stack.frames.empty());
 }
 
+std::string FrameOf(const Layout& layout, uint64_t previous, uint8_t owner) {
+  std::string frame(512, '\0');
+  Store<uint64_t>(&frame, layout.frame.code, 0x30000);
+  Store<uint64_t>(&frame, layout.frame.previous, previous);
+  Store<uint8_t>(&frame, layout.frame.owner, owner);
+  return frame;
+}
+
 // A program that is preempted in that moment looks like that for as long as it waits for its turn.
 TEST(StackTest, AGeneratorThatIsJustBeingUnlinkedFromItsCallerIsNoWholeStack) {
   constexpr uint64_t kThread = 0x10000, kFrame = 0x20000, kShim = 0x21000;
@@ -210,15 +218,8 @@ TEST(StackTest, AGeneratorThatIsJustBeingUnlinkedFromItsCallerIsNoWholeStack) {
         Store<uint64_t>(&cframe, layout->cframe.current_frame, kFrame);
         Put(memory, 0x40000, cframe);
       }
-      std::string frame(512, '\0');
-      Store<uint64_t>(&frame, layout->frame.code, 0x30000);
-      Store<uint8_t>(&frame, layout->frame.owner, 1);
-      Store<uint64_t>(&frame, layout->frame.previous, linked ? kShim : 0);
-      Put(memory, kFrame, frame);
-      std::string shim(512, '\0');
-      Store<uint64_t>(&shim, layout->frame.code, 0x30000);
-      Store<uint8_t>(&shim, layout->frame.owner, 3);
-      Put(memory, kShim, shim);
+      Put(memory, kFrame, FrameOf(*layout, linked ? kShim : 0, 1));
+      Put(memory, kShim, FrameOf(*layout, 0, 3));
       Mirror mirror;
       RawStack stack;
       WalkStack(memory, mirror, *layout, kThread, 1000, 0, &stack);
@@ -236,11 +237,7 @@ TEST(StackTest, OfAGreenletThatIsJustBeingSwitchedTheChainWithoutShimsIsWhole) {
     const auto walk = [&](uint64_t below_leaf, uint8_t owner_of_root) {
       RecordedMemory memory;
       const auto put = [&](uint64_t address, uint64_t previous, uint8_t owner) {
-        std::string frame(512, '\0');
-        Store<uint64_t>(&frame, layout->frame.code, 0x30000);
-        Store<uint64_t>(&frame, layout->frame.previous, previous);
-        Store<uint8_t>(&frame, layout->frame.owner, owner);
-        Put(memory, address, frame);
+        Put(memory, address, FrameOf(*layout, previous, owner));
       };
       std::string thread(1024, '\0');
       Store<uint64_t>(&thread, layout->thread.frame, kLeaf);
@@ -266,11 +263,7 @@ TEST(StackTest, TheCollectorsMarkStandsBeforeAShimToo) {
   const Layout& layout = kLayout3_15;
   RecordedMemory memory;
   const auto put = [&](uint64_t address, uint64_t previous, uint8_t owner) {
-    std::string frame(512, '\0');
-    Store<uint64_t>(&frame, layout.frame.code, 0x30000);
-    Store<uint64_t>(&frame, layout.frame.previous, previous);
-    Store<uint8_t>(&frame, layout.frame.owner, owner);
-    Put(memory, address, frame);
+    Put(memory, address, FrameOf(layout, previous, owner));
   };
   std::string thread(1024, '\0');
   Store<uint64_t>(&thread, layout.thread.frame, kFinalizer);

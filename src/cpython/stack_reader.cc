@@ -149,7 +149,11 @@ void StackReader::FollowLists() {
   if (list_changed_) sample_.list_version = NextVersion();
   std::erase_if(slots_, [&](const auto& entry) { return entry.second.last_seen != lists_; });
   active_.clear();
-  for (auto& [thread, slot] : slots_) active_.push_back(&slot);
+  held_bytes_ = 0;
+  for (auto& [thread, slot] : slots_) {
+    active_.push_back(&slot);
+    held_bytes_ += slot.mirror.held_bytes() + slot.second.held_bytes();
+  }
 }
 
 // False when it does not end where a list ends.
@@ -217,8 +221,6 @@ void StackReader::ReuseOrWalk() {
     ReadBatch();
   }
   std::erase_if(active_, [](const Slot* slot) { return slot->reused; });
-  held_bytes_ = 0;
-  for (const auto& [thread, slot] : slots_) held_bytes_ += slot.mirror.held_bytes() + slot.second.held_bytes();
   for (Slot* slot : active_) {
     const uint64_t collecting = heads_.interpreters()[slot->interpreter].collecting_frame;
     Walk(slot->thread, collecting, slot->mirror, &slot->identity, &slot->stack);

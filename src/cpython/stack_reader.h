@@ -11,16 +11,14 @@
 //   * The holder, and every thread if the GIL was switched, is copied a second time, after its code objects were read;
 //     who will be the holder is guessed, so that both copies mostly come from one system call.
 //     Both copies must agree in every frame, not only in the topmost: the same address often is another frame.
-//   * Whether the garbage collector runs on one of the frames (from 3.15 on the interpreter says on which) is read
-//   before
-//     the first copy and after it, and must not have changed: each copy bears its mark, and both copies must agree in
-//     it. What has not run neither began nor ended a collection.
+//   * From 3.15 on the interpreter says on which frame its garbage collector runs. That is read before the first copy
+//     and after it, and must not have changed: each copy bears its mark, and both copies must agree in it. What has not
+//     run neither began nor ended a collection.
 //   * A generator is unlinked from its caller while it is suspended. A stack that was cut off in that moment has no
 //     shim at its root; before 3.12, where there are none, its outermost frame is a generator's and does not stay so.
-//   * Greenlets exchange the current frame, the data stack and the C stack, on which shims lie, while the thread runs
-//   on.
-//     Both copies must agree here too. From 3.12 on the library links the frames without shims meanwhile; such a chain
-//     is whole when none is in it.
+//   * Greenlets exchange the current frame, the data stack and the C stack, on which shims lie, while their thread runs
+//     on. Both copies must agree here too. From 3.12 on the library links the frames without shims meanwhile; such a
+//     chain is whole when none is in it.
 //   * When copies differ, it is tried again; after that the root part on which two copies agree is kept, and said so.
 //
 // Not thread-safe; one reader per target and thread. Everything that is read is hostile: all loops are bounded.
@@ -179,7 +177,7 @@ class StackReader {
   std::vector<ThreadStack> old_threads_;
   RawStack again_;
   Sample sample_;
-  size_t held_bytes_ = 0;  // by the mirrors of all slots
+  size_t held_bytes_ = 0;  // by the mirrors of all slots when the lists were followed, with what was read since
   uint64_t samples_ = 0;
   uint64_t lists_ = 0;        // how often the lists were followed
   uint64_t list_sample_ = 0;  // the sample in which they last were

@@ -59,16 +59,22 @@ inline std::string AllNotes(const std::vector<std::string>& paths) {
          FilesNote(paths) + Note("LINUX", NT_PRSTATUS, "not ours") + ThreadNote(41, 0, 0x5678);
 }
 
-// A program of two pages, with a build id.
-inline std::string Program(const std::string& build_id) {
-  const std::string note = Note("GNU", NT_GNU_BUILD_ID, build_id);
+// Program headers follow it at once.
+inline Elf64_Ehdr ElfHeader(uint16_t program_headers) {
   Elf64_Ehdr header{};
   std::memcpy(header.e_ident, ELFMAG, SELFMAG);
   header.e_ident[EI_CLASS] = ELFCLASS64;
   header.e_ident[EI_DATA] = ELFDATA2LSB;
   header.e_phoff = sizeof(header);
   header.e_phentsize = sizeof(Elf64_Phdr);
-  header.e_phnum = 2;
+  header.e_phnum = program_headers;
+  return header;
+}
+
+// A program of two pages, with a build id.
+inline std::string Program(const std::string& build_id) {
+  const std::string note = Note("GNU", NT_GNU_BUILD_ID, build_id);
+  const Elf64_Ehdr header = ElfHeader(2);
   const uint64_t at = sizeof(header) + 2 * sizeof(Elf64_Phdr);
   const Elf64_Phdr load = {PT_LOAD, PF_R | PF_X, 0, kText, kText, 2 * kPage, 2 * kPage, kPage};
   const Elf64_Phdr notes = {PT_NOTE, PF_R, at, kText + at, kText + at, note.size(), note.size(), 4};
@@ -79,15 +85,9 @@ inline std::string Program(const std::string& build_id) {
 
 // A core file: notes, the first page of the text and one page of heap.
 inline std::string Core(const std::string& notes, const std::string& first_page) {
-  Elf64_Ehdr header{};
-  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
-  header.e_ident[EI_CLASS] = ELFCLASS64;
-  header.e_ident[EI_DATA] = ELFDATA2LSB;
+  Elf64_Ehdr header = ElfHeader(3);
   header.e_type = ET_CORE;
   header.e_machine = EM_X86_64;
-  header.e_phoff = sizeof(header);
-  header.e_phentsize = sizeof(Elf64_Phdr);
-  header.e_phnum = 3;
   const uint64_t at = sizeof(header) + 3 * sizeof(Elf64_Phdr);
   const uint64_t pages = (at + notes.size() + kPage - 1) / kPage * kPage;
   const Elf64_Phdr headers[] = {{PT_NOTE, 0, at, 0, 0, notes.size(), 0, 4},

@@ -36,13 +36,7 @@ class ImageMemory final : public cpython::MemoryReader {
 std::string Library(bool gnu) {
   std::string bytes(0x400, '\0');
   const auto put = [&](size_t at, const auto& value) { bytes.replace(at, sizeof(value), base::FuzzerBytes(value)); };
-  Elf64_Ehdr header{};
-  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
-  header.e_ident[EI_CLASS] = ELFCLASS64;
-  header.e_ident[EI_DATA] = ELFDATA2LSB;
-  header.e_phoff = sizeof(header);
-  header.e_phentsize = sizeof(Elf64_Phdr);
-  header.e_phnum = 3;
+  const Elf64_Ehdr header = ElfHeader(3);
   put(0, header);
   put(header.e_phoff, Elf64_Phdr{PT_LOAD, PF_R | PF_W, 0, 0, 0, bytes.size(), bytes.size(), kPage});
   put(header.e_phoff + 56, Elf64_Phdr{PT_DYNAMIC, PF_R, 0x100, 0x100, 0x100, 80, 80, 8});

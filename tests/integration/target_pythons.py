@@ -63,10 +63,15 @@ def python_with_packages(version: str) -> list[str]:
 # One of each family of layouts in every run (frames on the heap; with a cframe; with debug offsets), the others in
 # `make test-all`.
 USUAL = ["3.8", "3.11", "3.13"]
-every_version = pytest.mark.parametrize(
-    "version",
-    [pytest.param(v, marks=() if v in USUAL else pytest.mark.slow) for v in (*VERSIONS, *NEWER)],
-)
+
+
+def _versions(*versions: str) -> pytest.MarkDecorator:
+    marked = [pytest.param(version, marks=() if version in USUAL else pytest.mark.slow) for version in versions]
+    return pytest.mark.parametrize("version", marked)
+
+
+every_version = _versions(*VERSIONS, *NEWER)
+every_version_outside = _versions(*VERSIONS)  # of those that see the files of this system
 
 
 class Program:

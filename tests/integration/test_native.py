@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from cli_support import ok, wf
-from target_pythons import NEWER, every_version, python_of, running, state_of, traced
+from target_pythons import NEWER, every_version, every_version_outside, python_of, running, state_of, traced
 
 # A Python function that C calls: sleeps below qsort. A second thread waits for a lock.
 CALLBACK = """
@@ -146,7 +146,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "libworker.so"
 
 
-@every_version
+@every_version_outside
 def test_a_thread_without_python_has_its_stack_with_inlined_functions(version: str, library: Path) -> None:
     source = f"import ctypes, os, time\nctypes.CDLL({str(library)!r}).start()\ntime.sleep(0.5)\n" + SLEEPING
     with running(python_of(version), source, asleep=True) as program:
